@@ -1,0 +1,147 @@
+"""What a learner promises. The laws behind the promises are in `learners.checks`."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import ClassVar, NamedTuple, Protocol, Self, runtime_checkable
+
+import msgspec
+
+from learners.change import TreeChange
+from learners.codes import Codes, Row
+from learners.ops import OpCounts
+from learners.outline import Counts, Outline
+from learners.schema import Instance, Limits, Schema, Values
+
+FLAG_MISSING = "missing"
+FLAG_UNSEEN = "unseen_value"
+FLAG_NO_ANSWER = "no_answer"
+
+
+class Step(NamedTuple):
+    """One decision on the way to an answer.
+
+    `runner_up` is the attribute that would have been tested otherwise, `margin` by how much its score is
+    worse; both None where there was no choice or the learner does not keep them.
+    """
+
+    attribute: str
+    value: str
+    runner_up: str | None = None
+    margin: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Prediction:
+    """An answer and why.
+
+    `answer` is None where nothing has been learned yet, or where the tree has no answer (ID4).
+    """
+
+    answer: str | None
+    counts: Counts = ()
+    path: tuple[Step, ...] = ()
+    flags: tuple[str, ...] = ()
+
+    @property
+    def probabilities(self) -> dict[str, float]:
+        """The share of each class among the instances at the node that answered."""
+        total = sum(n for _, n in self.counts)
+        return {name: n / total for name, n in self.counts if n}
+
+
+class Learned(NamedTuple):
+    """What learning one record of a batch did: the changes of the tree and the operations spent."""
+
+    changes: list[TreeChange]
+    spent: OpCounts
+
+
+class BatchResult(NamedTuple):
+    """What a batch came to, record by record: the answer before learning, and what learning did.
+
+    `learned` is None for a record without a label.
+    """
+
+    predictions: Sequence[Prediction]
+    learned: Sequence[Learned | None]
+
+
+class Options(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """The settings of a learner: those of `[agent.options]` and of `evaluate --set`."""
+
+
+class Learner(Protocol):
+    """Something that keeps a decision tree up to date with the instances it is given.
+
+    Every method either does what it says or raises `InstanceError` and leaves the learner as it was.
+    """
+
+    name: ClassVar[str]
+    options_type: ClassVar[type[Options]]
+    schema: Schema
+    codes: Codes
+    ops: OpCounts
+
+    def __init__(
+        self, schema: Schema | None = None, options: Options | None = None, limits: Limits | None = None
+    ) -> None: ...
+
+    def learn_one(self, instance: Instance) -> list[TreeChange]:
+        """Learn from an instance and return how the tree changed."""
+        ...
+
+    def predict_one(self, values: Values) -> Prediction:
+        """Answer a description. Nothing changes."""
+        ...
+
+    def learn_batch(self, rows: Sequence[Row], labels: Sequence[int]) -> BatchResult:
+        """Answer each record, then learn from it, in order; a label of -1 is only answered.
+
+        Rows and labels come from `codes`, and all rows have the same width.
+        """
+        ...
+
+    def outline(self) -> Outline | None:
+        """Return the tree as data; None while nothing has been learned."""
+        ...
+
+    @property
+    def retained(self) -> int:
+        """How many instances the tree stands for."""
+        ...
+
+    def snapshot(self) -> bytes:
+        """Return everything that is needed to go on exactly as if nothing had happened."""
+        ...
+
+    @classmethod
+    def restore(cls, data: bytes, limits: Limits | None = None) -> Self:
+        """Return the learner that `snapshot` described.
+
+        Raises:
+            SnapshotError: The bytes are not a whole snapshot of this learner.
+        """
+        ...
+
+
+@runtime_checkable
+class Forgetful(Protocol):
+    """A learner that can take an instance back, as if it had never come."""
+
+    def forget_one(self, instance: Instance) -> list[TreeChange]:
+        """Forget one instance that was learned before.
+
+        Raises:
+            InstanceError: No such instance is retained.
+        """
+        ...
+
+
+def make_options(options: type[Options], settings: Mapping[str, object]) -> Options:
+    """Return a learner's options from plain settings; the text "none" stands for no value.
+
+    Raises:
+        msgspec.ValidationError: A setting is unknown or has a wrong value.
+    """
+    plain = {name: None if value == "none" else value for name, value in settings.items()}
+    return msgspec.convert(plain, options, strict=False)

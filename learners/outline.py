@@ -1,0 +1,267 @@
+"""The tree as data: what a learner's tree says, apart from how it is kept.
+
+An outline is the contracted tree: a decision node whose instances are all of one class is a leaf. Two
+learners hold the same tree exactly when their outlines have the same digest. All walks are loops, not
+recursions: a tree may be as deep as there are attributes.
+"""
+
+import hashlib
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import NamedTuple, TypeAlias
+
+Counts = tuple[tuple[str, int], ...]
+"""How many instances of each class, sorted by class."""
+
+
+class AttributeTest(NamedTuple):
+    """What a decision node asks: the value of an attribute, or whether it is at most a threshold."""
+
+    attribute: str
+    at_most: float | None = None
+
+    def __str__(self) -> str:
+        return self.attribute if self.at_most is None else f"{self.attribute} <= {self.at_most!r}"
+
+
+class Evidence(NamedTuple):
+    """How clearly a test was chosen: its score, the next best attribute, how much worse that one is."""
+
+    score: float
+    runner_up: str | None
+    margin: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Leaf:
+    """An answer node. The answer is None where the tree has nothing to say."""
+
+    answer: str | None
+    counts: Counts
+    _digest: str = field(default="", compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Split:
+    """A decision node; its branches are sorted by value.
+
+    The evidence belongs to the moment and to the way of learning, not to the tree: it does not count when
+    outlines are compared.
+    """
+
+    test: AttributeTest
+    counts: Counts
+    branches: "tuple[tuple[str, Outline], ...]"
+    evidence: Evidence | None = field(default=None, compare=False)
+    _digest: str = field(default="", compare=False, repr=False)
+
+
+Outline: TypeAlias = Leaf | Split
+Path = tuple[tuple[AttributeTest, str], ...]
+"""The tests and values that lead from the root to a node."""
+
+
+class Size(NamedTuple):
+    """How large a tree is. Depth is the number of tests on the longest path."""
+
+    nodes: int
+    leaves: int
+    depth: int
+
+
+def size(outline: Outline | None) -> Size:
+    """Return the size of a tree.
+
+    >>> size(Split(AttributeTest("hair"), (), (("dark", Leaf("-", ())), ("red", Leaf("+", ())))))
+    Size(nodes=3, leaves=2, depth=1)
+    """
+    nodes = leaves = depth = 0
+    stack = [] if outline is None else [(outline, 0)]
+    while stack:
+        node, level = stack.pop()
+        nodes += 1
+        depth = max(depth, level)
+        if isinstance(node, Leaf):
+            leaves += 1
+        else:
+            stack.extend((child, level + 1) for _, child in node.branches)
+    return Size(nodes, leaves, depth)
+
+
+def walk(outline: Outline | None) -> Iterator[tuple[Path, Outline]]:
+    """Yield every node with the path to it, in depth-first order."""
+    stack: list[tuple[Path, Outline]] = [] if outline is None else [((), outline)]
+    while stack:
+        path, node = stack.pop()
+        yield path, node
+        if isinstance(node, Split):
+            stack.extend(((*path, (node.test, value)), child) for value, child in reversed(node.branches))
+
+
+def post_order(outline: Outline) -> Iterator[Outline]:
+    """Yield every node after its children."""
+    stack: list[tuple[Outline, bool]] = [(outline, False)]
+    while stack:
+        node, children_done = stack.pop()
+        if children_done or isinstance(node, Leaf):
+            yield node
+        else:
+            stack.append((node, True))
+            stack.extend((child, False) for _, child in reversed(node.branches))
+
+
+# ---- digest
+
+
+def _canonical(data: object) -> bytes:
+    return json.dumps(data, sort_keys=True, separators=(",", ":"), ensure_ascii=False).encode()
+
+
+def digest(outline: Outline | None) -> str:
+    """Return the SHA-256 that names the tree: its tests, branches and answers, not its counts.
+
+    docs/digest.md has the rule in words. A node's digest is made from those of its children and kept, so
+    that a change costs the nodes on its path and not the whole tree.
+    """
+    if outline is None:
+        return hashlib.sha256(b"null").hexdigest()
+    stack: list[Outline] = [outline]
+    while stack:
+        node = stack[-1]
+        if isinstance(node, Leaf):
+            form: dict[str, object] = {"answer": node.answer}
+        else:
+            waiting = [child for _, child in node.branches if not child._digest]
+            if waiting and not node._digest:
+                stack.extend(waiting)
+                continue
+            form = {"attribute": node.test.attribute, "branches": {v: c._digest for v, c in node.branches}}
+            if node.test.at_most is not None:
+                form["at_most"] = node.test.at_most
+        stack.pop()
+        if not node._digest:
+            object.__setattr__(node, "_digest", hashlib.sha256(_canonical(form)).hexdigest())
+    return outline._digest
+
+
+# ---- JSON
+
+
+def to_json(outline: Outline | None) -> str:
+    """Return the tree as JSON text, the form that docs/records.md describes."""
+    if outline is None:
+        return "null"
+    texts: dict[int, str] = {}
+    for node in post_order(outline):
+        counts = json.dumps(dict(node.counts), ensure_ascii=False)
+        if isinstance(node, Leaf):
+            text = f'{{"answer": {json.dumps(node.answer, ensure_ascii=False)}, "counts": {counts}}}'
+        else:
+            test: dict[str, object] = {"attribute": node.test.attribute}
+            if node.test.at_most is not None:
+                test["at_most"] = node.test.at_most
+            branches = ", ".join(
+                f"{json.dumps(value, ensure_ascii=False)}: {texts[id(child)]}"
+                for value, child in node.branches
+            )
+            text = (
+                f'{{"test": {json.dumps(test, ensure_ascii=False)}, "counts": {counts}, '
+                f'"branches": {{{branches}}}}}'
+            )
+        texts[id(node)] = text
+    return texts[id(outline)]
+
+
+def from_dict(data: object) -> Outline | None:
+    """Return the tree whose JSON form was parsed into `data`.
+
+    Raises:
+        ValueError: It is not an outline.
+    """
+    if data is None:
+        return None
+    order: list[dict[str, object]] = []
+    stack: list[object] = [data]
+    while stack:
+        node = stack.pop()
+        if not isinstance(node, dict) or not ("answer" in node or "test" in node):
+            raise ValueError(f"not a node of an outline: {str(node)[:80]}")
+        order.append(node)
+        if "test" in node:
+            stack.extend(node["branches"].values())
+    built: dict[int, Outline] = {}
+    for node in reversed(order):
+        counts = tuple(sorted(node.get("counts", {}).items()))  # type: ignore[attr-defined]
+        if "answer" in node:
+            built[id(node)] = Leaf(node["answer"], counts)  # type: ignore[arg-type]
+        else:
+            branches = node["branches"].items()  # type: ignore[attr-defined]
+            built[id(node)] = Split(
+                AttributeTest(**node["test"]),  # type: ignore[arg-type]
+                counts,
+                tuple(sorted((value, built[id(child)]) for value, child in branches)),
+            )
+    return built[id(data)]
+
+
+# ---- for people
+
+
+def _counted(counts: Counts) -> str:
+    return " ".join(f"{name}:{n}" for name, n in counts)
+
+
+def _answer(leaf: Leaf) -> str:
+    return "(no answer)" if leaf.answer is None else leaf.answer
+
+
+def render(outline: Outline | None, *, counts: bool = False, most: int | None = None) -> str:
+    """Return the tree as indented text.
+
+    Args:
+        outline: The tree.
+        counts: Whether to show how many instances of each class are at each leaf.
+        most: How many lines at the most; what is left out is said.
+
+    >>> print(render(Split(AttributeTest("hair"), (), (("dark", Leaf("-", ())), ("red", Leaf("+", ()))))))
+    hair
+      dark: -
+      red: +
+    """
+    if outline is None:
+        return "(no tree yet)"
+    lines: list[str] = []
+    stack: list[tuple[int, str, Outline]] = [(0, "", outline)]
+    while stack:
+        level, value, node = stack.pop()
+        head = "  " * level + (f"{value}: " if level else "")
+        if isinstance(node, Leaf):
+            lines.append(head + _answer(node) + (f"  ({_counted(node.counts)})" if counts else ""))
+        else:
+            lines.append(head + str(node.test))
+            stack.extend((level + 1, value, child) for value, child in reversed(node.branches))
+    if most is not None and len(lines) > most:
+        lines[most - 1 :] = [f"... and {len(lines) - most + 1} more lines"]
+    return "\n".join(lines)
+
+
+def to_dot(outline: Outline | None) -> str:
+    """Return the tree in Graphviz's language: `espalier tree AGENT --format dot | dot -Tsvg`."""
+    lines = ["digraph tree {", '  node [fontname="sans-serif"];', '  edge [fontname="sans-serif"];']
+    numbers: dict[int, int] = {}
+    for number, (_, node) in enumerate(walk(outline)):
+        numbers[id(node)] = number
+        if isinstance(node, Leaf):
+            label = json.dumps(f"{_answer(node)}\n{_counted(node.counts)}", ensure_ascii=False)
+            lines.append(f"  n{number} [shape=box, style=rounded, label={label}];")
+        else:
+            lines.append(
+                f"  n{number} [shape=ellipse, label={json.dumps(str(node.test), ensure_ascii=False)}];"
+            )
+    for _, node in walk(outline):
+        if isinstance(node, Split):
+            for value, child in node.branches:
+                label = json.dumps(value, ensure_ascii=False)
+                lines.append(f"  n{numbers[id(node)]} -> n{numbers[id(child)]} [label={label}];")
+    return "\n".join([*lines, "}"])

@@ -1,0 +1,120 @@
+"""What instances look like, and what is wrong with one that does not fit.
+
+A schema is a declaration and never changes. Without one, attributes, values and classes are met as they
+come: strings and booleans are nominal, numbers numeric. What has been met so far is kept in
+`learners.codes.Codes`, which is part of a learner's state.
+"""
+
+from collections.abc import Mapping
+from enum import StrEnum
+from typing import NamedTuple
+
+import msgspec
+
+Value = str | bool | int | float | None
+Values = Mapping[str, Value]
+
+MISSING = "?"
+"""The text of a missing value, as it appears on a branch."""
+
+
+class AttributeType(StrEnum):
+    """How the values of an attribute are compared."""
+
+    NOMINAL = "nominal"
+    NUMERIC = "numeric"
+
+
+class Attribute(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A declared attribute.
+
+    Args:
+        name: The field of the instance that holds its value.
+        type: Nominal values are compared for equality, numeric ones with a threshold.
+        values: The values known in advance.
+        open: Whether values beyond `values` may appear. Always true where no values are declared.
+    """
+
+    name: str
+    type: AttributeType = AttributeType.NOMINAL
+    values: tuple[str, ...] = ()
+    open: bool = True
+
+
+class Schema(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What is declared about the instances to come; everything may be left out.
+
+    Args:
+        attributes: The declared attributes; their order is the order in which ties are broken.
+        classes: The declared classes; their order decides between equally frequent ones.
+        open: Whether attributes that are not declared may appear. Always true where none is declared.
+        open_classes: Whether classes beyond `classes` may appear. Always true where none is declared.
+        missing_values: Texts that mean "no value", beside null and an absent field.
+    """
+
+    attributes: tuple[Attribute, ...] = ()
+    classes: tuple[str, ...] = ()
+    open: bool = True
+    open_classes: bool = True
+    missing_values: tuple[str, ...] = ()
+
+    @property
+    def takes_new_attributes(self) -> bool:
+        """Whether an attribute that is not declared is welcome."""
+        return self.open or not self.attributes
+
+    @property
+    def takes_new_classes(self) -> bool:
+        """Whether a class that is not declared is welcome."""
+        return self.open_classes or not self.classes
+
+
+class Limits(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """How much one model may be made to remember by the names and values in its input."""
+
+    max_attributes: int = 1_000
+    max_values_per_attribute: int = 1_024
+    max_classes: int = 256
+    max_text: int = 1_024
+
+
+class Instance(NamedTuple):
+    """A description and the class it belongs to."""
+
+    values: Values
+    label: Value
+
+
+class Misfit(StrEnum):
+    """Why an instance does not fit. A closed set: it labels metrics and dead letters."""
+
+    UNKNOWN_ATTRIBUTE = "unknown_attribute"
+    UNKNOWN_VALUE = "unknown_value"
+    UNKNOWN_CLASS = "unknown_class"
+    WRONG_TYPE = "wrong_type"
+    TYPE_DRIFT = "type_drift"
+    NON_FINITE = "non_finite"
+    NUMBER_RANGE = "number_range"
+    MISSING_VALUE = "missing_value"
+    BAD_LABEL = "bad_label"
+    STRING_TOO_LONG = "string_too_long"
+    TOO_MANY_ATTRIBUTES = "too_many_attributes"
+    TOO_MANY_VALUES = "too_many_values"
+    TOO_MANY_CLASSES = "too_many_classes"
+
+
+class InstanceError(ValueError):
+    """An instance does not fit the schema, the limits, or what has been met so far.
+
+    The learner that raises it is unchanged.
+
+    Args:
+        misfit: What kind of thing is wrong.
+        field: The attribute or label it is about.
+        message: What is wrong, for people.
+    """
+
+    def __init__(self, misfit: Misfit, field: str, message: str) -> None:
+        super().__init__(message)
+        self.misfit = misfit
+        self.field = field
