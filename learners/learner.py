@@ -2,14 +2,14 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import ClassVar, NamedTuple, Protocol, Self, runtime_checkable
+from typing import ClassVar, Literal, NamedTuple, Protocol, Self, runtime_checkable
 
 import msgspec
 
 from learners.change import TreeChange
 from learners.codes import Codes, Row
 from learners.ops import OpCounts
-from learners.outline import Counts, Outline
+from learners.outline import Counts, Outline, Size, digest, size
 from learners.schema import Instance, Limits, Schema, Values
 
 FLAG_MISSING = "missing"
@@ -17,7 +17,7 @@ FLAG_UNSEEN = "unseen_value"
 FLAG_NO_ANSWER = "no_answer"
 
 
-class Step(NamedTuple):
+class Step(msgspec.Struct, frozen=True):
     """One decision on the way to an answer.
 
     `runner_up` is the attribute that would have been tested otherwise, `margin` by how much its score is
@@ -50,10 +50,23 @@ class Prediction:
 
 
 class Learned(NamedTuple):
-    """What learning one record of a batch did: the changes of the tree and the operations spent."""
+    """What learning one record of a batch did: the changes, the operations spent, and the tree after it.
+
+    `digest` and `size` are those of the tree right after the record, which may not be the tree at the end of
+    the batch; both are None where nothing changed.
+    """
 
     changes: list[TreeChange]
     spent: OpCounts
+    digest: str | None = None
+    size: Size | None = None
+
+    @classmethod
+    def of(cls, changes: list[TreeChange], spent: OpCounts, outline: Outline | None) -> Self:
+        """Return what a record did, given the tree after it."""
+        if not changes:
+            return cls(changes, spent)
+        return cls(changes, spent, digest(outline), size(outline))
 
 
 class BatchResult(NamedTuple):
@@ -67,7 +80,14 @@ class BatchResult(NamedTuple):
 
 
 class Options(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """The settings of a learner: those of `[agent.options]` and of `evaluate --set`."""
+    """The settings of a learner: those of `[agent.options]` and of `evaluate --set`.
+
+    Attributes:
+        train: "all": every instance is learned; "errors": only those that the tree answers wrongly, which
+            `learners.hat` sees to for every learner.
+    """
+
+    train: Literal["all", "errors"] = "all"
 
 
 class Learner(Protocol):
@@ -86,12 +106,25 @@ class Learner(Protocol):
         self, schema: Schema | None = None, options: Options | None = None, limits: Limits | None = None
     ) -> None: ...
 
+    @property
+    def options(self) -> Options:
+        """The settings it was made with."""
+        ...
+
     def learn_one(self, instance: Instance) -> list[TreeChange]:
         """Learn from an instance and return how the tree changed."""
         ...
 
     def predict_one(self, values: Values) -> Prediction:
         """Answer a description. Nothing changes."""
+        ...
+
+    def learn(self, row: Row, label: int) -> list[TreeChange]:
+        """Learn from an instance given as codes of `codes`."""
+        ...
+
+    def answer(self, row: Row) -> Prediction:
+        """Answer a description given as codes of `codes`. Nothing changes."""
         ...
 
     def learn_batch(self, rows: Sequence[Row], labels: Sequence[int]) -> BatchResult:

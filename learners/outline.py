@@ -55,6 +55,7 @@ class Split:
     branches: "tuple[tuple[str, Outline], ...]"
     evidence: Evidence | None = field(default=None, compare=False)
     _digest: str = field(default="", compare=False, repr=False)
+    _size: "Size | None" = field(default=None, compare=False, repr=False)
 
 
 Outline: TypeAlias = Leaf | Split
@@ -71,22 +72,40 @@ class Size(NamedTuple):
 
 
 def size(outline: Outline | None) -> Size:
-    """Return the size of a tree.
+    """Return the size of a tree. It is kept, like the digest, so that a change costs the nodes on its path.
 
     >>> size(Split(AttributeTest("hair"), (), (("dark", Leaf("-", ())), ("red", Leaf("+", ())))))
     Size(nodes=3, leaves=2, depth=1)
     """
-    nodes = leaves = depth = 0
-    stack = [] if outline is None else [(outline, 0)]
+    if outline is None:
+        return Size(0, 0, 0)
+    stack = [outline]
     while stack:
-        node, level = stack.pop()
-        nodes += 1
-        depth = max(depth, level)
-        if isinstance(node, Leaf):
-            leaves += 1
-        else:
-            stack.extend((child, level + 1) for _, child in node.branches)
-    return Size(nodes, leaves, depth)
+        node = stack[-1]
+        if isinstance(node, Split) and node._size is None:
+            waiting = [
+                child for _, child in node.branches if isinstance(child, Split) and child._size is None
+            ]
+            if waiting:
+                stack.extend(waiting)
+                continue
+            sizes = [_size_of(child) for _, child in node.branches]
+            whole = Size(
+                1 + sum(s.nodes for s in sizes),
+                sum(s.leaves for s in sizes),
+                1 + max((s.depth for s in sizes), default=0),
+            )
+            object.__setattr__(node, "_size", whole)
+        stack.pop()
+    return _size_of(outline)
+
+
+def _size_of(node: Outline) -> Size:
+    """Return the size of a node whose size has been found out."""
+    if isinstance(node, Leaf):
+        return Size(1, 1, 0)
+    assert node._size is not None
+    return node._size
 
 
 def walk(outline: Outline | None) -> Iterator[tuple[Path, Outline]]:

@@ -162,7 +162,7 @@ class Family(ABC):
                 continue
             ops = self.ops.copy()
             changes = self.learn(row, label)
-            learned.append(Learned(changes, self.ops - ops))
+            learned.append(Learned.of(changes, self.ops - ops, self.outline()))
         return BatchResult(predictions, learned)
 
     def _learn(self, row: Row, label: int) -> None:

@@ -49,7 +49,7 @@ class ID5R(Family):
           red: +
     """
 
-    name: ClassVar[str] = "id5r-reference"
+    name: ClassVar[str] = "id5r"
     retests: ClassVar[ChangeKind] = ChangeKind.PULLED_UP
 
     def _add(self, row: Row, label: int) -> None:
@@ -66,6 +66,12 @@ class ID5R(Family):
 
     def _load_tree(self, tree: list[object]) -> None:
         load_skeleton(self._root, tree, ((kept.stored, kept.label) for kept in self._retention))
+
+
+class ID5RReference(ID5R):
+    """`ID5R` by the name that says that it is the one to be read beside the paper."""
+
+    name: ClassVar[str] = "id5r-reference"
 
 
 def update(
@@ -159,9 +165,10 @@ def settle(node: Node, selection: Selection, ops: OpCounts) -> bool:
             return False
         tabulate(node, ops)
     changed = establish(node, selection, ops)
-    if not node.is_pure:
-        for branch in node.branches.values():
-            changed |= settle(branch, selection, ops)
+    # Nothing can change below a node of one class. It is visited all the same: the scores counted there are
+    # among those of the paper's Table 7.
+    for branch in node.branches.values():
+        changed |= settle(branch, selection, ops)
     if changed:
         node.cached = None
         ops.repairs += 1
@@ -197,6 +204,9 @@ def downdate(root: Node, row: Row, label: int, selection: Selection, ops: OpCoun
     if node.counts is None:
         _take(node.classes, label)
     node.touch()
+    if dirty:
+        # With a significance level the set at the end may have been split off just now, and still be mixed.
+        settle(node, selection, ops)
     # A node without instances goes, and with it the branch that led to it.
     while above and not node.classes:
         node, value = above.pop()

@@ -1,7 +1,7 @@
 """A real Apache Kafka (KRaft) for development and tests, with nothing but Python at hand.
 
-What is a development broker? One or three JVMs on this machine, on free ports of the loopback address, with all
-they write in one directory. Reading order:
+What is a development broker? One or three JVMs on this machine, on free ports of the loopback address, with
+all they write in one directory. Reading order:
 
 1. `jars.lock`, `jars.py`: the pinned list of jars, and how each is checked against its SHA-256.
 2. `fetch.py`, `fetch_jgo.py`: the two ways to download them (Maven, or `jgo` where there is no Maven).

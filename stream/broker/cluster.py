@@ -35,8 +35,8 @@ def say_nothing(progress: Progress) -> None:
 class Broker:
     """A running Apache Kafka on this machine.
 
-    An attached one ends with the process that started it, even when that is killed; a detached one stays until
-    somebody calls `stop` (`espalier broker stop`), and `find` finds it.
+    An attached one ends with the process that started it, even when that is killed; a detached one stays
+    until somebody calls `stop` (`espalier broker stop`), and `find` finds it.
 
     Example:
         ```python
@@ -158,7 +158,10 @@ class Broker:
             raise StartFailed(f"the broker did not answer within {seconds:g} s. Read {logs} and try again.")
 
     def stop(self, seconds: float = STOP_SECONDS) -> None:
-        """Let all nodes shut down cleanly, at once, since the last of three waits for the others; then kill."""
+        """Let all nodes shut down cleanly; kill those that have not ended in time.
+
+        All are asked at once: asked in turn, the last of three would wait for a quorum that is gone.
+        """
         for node in self.nodes:
             node.ask_to_end()
         for node in self.nodes:
@@ -193,7 +196,7 @@ class Broker:
 
 
 def _refuse_or_remember(directory: Path, nodes: int) -> State | None:
-    """Return what the directory remembers of an earlier broker, unless that stands in the way of a new one."""
+    """Return what the directory remembers of an earlier broker, unless that is in the way of a new one."""
     if nodes not in (1, 3):
         raise UnusableDirectory(f"a broker has 1 node or 3, not {nodes}. Choose one of them.")
     before = load(directory)
@@ -221,7 +224,7 @@ def _nodes(directory: Path, state: State) -> list[Node]:
 
 
 def _choose_ports(nodes: int, wish: int | None, before: State | None) -> tuple[Ports, ...]:
-    """Return free ports, no two the same: the wished-for one first, those of the last time where they are free."""
+    """Return free ports, no two the same: the wished-for one, those of the last time, or any."""
     last = before.ports if before else (None,) * nodes
     taken: set[int] = set()
 

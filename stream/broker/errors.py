@@ -1,21 +1,27 @@
 """Everything that can go wrong with the development broker.
 
-* BrokerError
+* BrokerError, itself a StreamError                                              exit 69
   x NoJava              there is no Java 17 or newer on this machine
   x DownloadRefused     the jars could not be fetched
   x WrongHash           a jar is not the one that was pinned
   x StartFailed         a node ended, or did not answer in time
     + PortTaken         somebody took the port meanwhile: tried again with another
-  x AlreadyRunning      the directory has a running broker
+  x AlreadyRunning      the directory has a running broker                       exit 75
   x NotRunning          the directory has none
   x UnusableDirectory   the directory was made for something else
 
 Every message ends with what to do next, because a person at a terminal reads it.
 """
 
+# ruff: noqa: N818 - named for what has happened, as in stream/errors.py
 
-class BrokerError(Exception):
+from stream.errors import StreamError
+
+
+class BrokerError(StreamError):
     """The development broker cannot do what was asked; the message says why and what to do."""
+
+    exit_code = 69
 
 
 class NoJava(BrokerError):
@@ -40,6 +46,8 @@ class PortTaken(StartFailed):
 
 class AlreadyRunning(BrokerError):
     """The directory already has a running broker."""
+
+    exit_code = 75
 
 
 class NotRunning(BrokerError):

@@ -18,8 +18,8 @@ _JGO_SCRIPT = Path(__file__).with_name("fetch_jgo.py")
 def fetcher(way: Fetch) -> FetchJars:
     """Return the function that fetches jars in the given way.
 
-    `Fetch.AUTO` tries every way this machine has, Maven first, because Maven's own settings know the mirrors and
-    proxies of the place; its error tells what each of them said.
+    `Fetch.AUTO` tries every way this machine has, Maven first, because Maven's own settings know the mirrors
+    and proxies of the place; its error tells what each of them said.
     """
     if way is Fetch.MAVEN:
         return _with_maven
@@ -105,8 +105,8 @@ def _download(
     if ending.status != 0:
         reason = f"not done after {DOWNLOAD_SECONDS:g} s" if ending.late else (errors or last)[0]
         raise DownloadRefused(
-            f"cannot download the jars of Apache Kafka with {tool}: {reason}. Check the network and the proxy "
-            "settings and start again (what has arrived is kept), or put the files that "
+            f"cannot download the jars of Apache Kafka with {tool}: {reason}. Check the network and the "
+            "proxy settings and start again (what has arrived is kept), or put the files that "
             f'"{LOCK}" lists into "{staging.parent}" yourself.'
         )
 

@@ -1,11 +1,11 @@
 """Download pinned jars with `jgo`, the way that needs no Maven.
 
-Run as a script: `python fetch_jgo.py DIRECTORY`, coordinates on standard input, one per line. It writes the file name
-of each jar as it arrives, and on failure one line that says why. A process of its own, so that it can be given a time
-limit, and so that the package works without `jgo` where there is Maven.
+Run as a script: `python fetch_jgo.py DIRECTORY`, coordinates on standard input, one per line. It writes the
+file name of each jar as it arrives, and on failure one line that says why. A process of its own, so that it
+can be given a time limit, and so that the package works without `jgo` where there is Maven.
 
-Each jar is asked for by itself. `jgo` resolves the dependencies of Kafka 4.3 wrongly (it picks kafka-clients 3.8.0, with
-which the broker does not start); with a list of every jar there is nothing left to resolve.
+Each jar is asked for by itself. `jgo` resolves the dependencies of Kafka 4.3 wrongly (it picks kafka-clients
+3.8.0, with which the broker does not start); with a list of every jar there is nothing left to resolve.
 """
 
 import sys

@@ -1,8 +1,8 @@
 """The pinned jars of Apache Kafka: the list, the check, and the cache.
 
-One list (`jars.lock`, beside this file so that an installed package has it too) serves both ways of downloading.
-A jar is used only when its SHA-256 is the pinned one, and that is checked at every start, not only after the
-download: 43 MB take less than a tenth of a second, and a cache is a place where files get damaged.
+One list (`jars.lock`, beside this file so that an installed package has it too) serves both ways of
+downloading. A jar is used only when its SHA-256 is the pinned one, and that is checked at every start, not
+only after the download: 43 MB take a tenth of a second, and a cache is a place where files get damaged.
 """
 
 import hashlib
@@ -111,9 +111,9 @@ def provide_jars(
 ) -> tuple[Path, ...]:
     """Return the paths of all `jars` in `directory`, each checked; what is missing is fetched first.
 
-    1. Check what is there: a damaged jar is refused, never quietly replaced, since nobody knows who changed it.
-    2. Fetch what is missing into a directory of its own, so that a half-written file is never taken for a jar.
-    3. Move over, one by one, what has the pinned hash; two processes doing so at once do each other no harm.
+    1. Check what is there: a damaged jar is refused, never quietly replaced, for nobody knows who changed it.
+    2. Fetch what is missing into a directory of its own: a half-written file is never taken for a jar.
+    3. Move over, one by one, what has the pinned hash; two processes doing so at once do no harm.
 
     A download that broke off keeps what it had: the next start fetches the rest.
     """
@@ -132,8 +132,8 @@ def provide_jars(
     absent = [jar.coordinate for jar, path in zip(jars, paths, strict=True) if not path.exists()]
     if absent:
         raise DownloadRefused(
-            f"the download ended without {', '.join(absent)}. Start again to fetch the rest, or put the files into "
-            f'"{directory}" yourself.'
+            f"the download ended without {', '.join(absent)}. Start again to fetch the rest, "
+            f'or put the files into "{directory}" yourself.'
         )
     return paths
 
@@ -150,8 +150,8 @@ def _adopt(jars: Iterable[Jar], staging: Path, directory: Path) -> None:
             check(
                 jar,
                 path,
-                "It was not kept. Find out what stands between this machine and Maven Central (a mirror, a proxy, a "
-                "local Maven repository with a damaged file), or start with the other way of fetching.",
+                "It was not kept. Find out what stands between this machine and Maven Central (a mirror, a "
+                "proxy, a local Maven repository with a damaged file), or fetch in the other way.",
             )
         except WrongHash as error:
             wrong = wrong or error

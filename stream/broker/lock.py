@@ -1,7 +1,7 @@
 """Make `jars.lock` from a Maven project: `python -m stream.broker.lock deploy/kafka/pom.xml`.
 
-Maven resolves what the project depends on; every jar it brings is written down with its SHA-256. Whoever raises a
-version edits the pom, runs this, starts a broker with the result, and commits both files.
+Maven resolves what the project depends on; every jar it brings is written down with its SHA-256. Whoever
+raises a version edits the pom, runs this, starts a broker with the result, and commits both files.
 """
 
 import shutil
@@ -16,13 +16,13 @@ from stream.broker.process import run
 
 HEAD = """\
 # The jars of Apache Kafka for the development broker: group:artifact:version and the SHA-256 of each file.
-# Made by `python -m stream.broker.lock deploy/kafka/pom.xml`; do not edit. It lies in the package, not beside the pom,
-# because an installed package needs it to check what it downloads.
+# Made by `python -m stream.broker.lock deploy/kafka/pom.xml`; do not edit. It lies in the package, not beside
+# the pom, because an installed package needs it to check what it downloads.
 """
 
 
 def jars_below(repository: Path) -> list[Jar]:
-    """Return the jars in a directory with the layout of a Maven repository, in the order of their coordinates."""
+    """Return the jars in a directory with the layout of a Maven repository, by coordinate."""
     jars = []
     for path in repository.rglob("*.jar"):
         *group, artifact, version, _name = path.relative_to(repository).parts

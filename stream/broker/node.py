@@ -6,7 +6,7 @@ from pathlib import Path
 
 from stream.broker.errors import PortTaken, StartFailed
 from stream.broker.probe import cluster_at
-from stream.broker.process import command_line, run, send, spawn, wait_until
+from stream.broker.process import birth, run, send, spawn, wait_until
 from stream.broker.settings import Ports
 
 FORMAT_SECONDS = 60.0
@@ -40,7 +40,7 @@ class Node:
 
     @property
     def properties(self) -> Path:
-        """Its settings; the path also marks its process as ours."""
+        """Its settings, written anew by every start of the broker."""
         return self.directory / "server.properties"
 
     @property
@@ -52,10 +52,9 @@ class Node:
     def pid(self) -> int | None:
         """Its process id; None when it does not run."""
         with contextlib.suppress(OSError, ValueError):
-            pid = int((self.directory / "pid").read_text())
-            # Numbers are given again: what counts is that the process with this one is the node.
-            if str(self.properties) in command_line(pid):
-                return pid
+            number, _, born = (self.directory / "pid").read_text().strip().partition(" ")
+            if birth(int(number)) == born:
+                return int(number)
         return None
 
     def is_running(self) -> bool:
@@ -88,7 +87,7 @@ class Node:
         output.unlink(missing_ok=True)
         command = [str(self._java), "@java.args", "kafka.Kafka", str(self.properties)]
         pid = spawn(command, directory=self.directory, output=output, attached=self._attached)
-        (self.directory / "pid").write_text(f"{pid}\n")
+        (self.directory / "pid").write_text(f"{pid} {birth(pid)}\n")
 
     def start(self, seconds: float = START_SECONDS) -> None:
         """Start it, again or for the first time, and wait until it answers.
@@ -141,8 +140,8 @@ class Node:
         words = self._last_words()
         if any("Address already in use" in line for line in words):
             return PortTaken(
-                f"a port of node {self.number} ({self.ports.broker} or {self.ports.controller}) was taken by another "
-                "program. Start again: another will be chosen."
+                f"a port of node {self.number} ({self.ports.broker} or {self.ports.controller}) was taken by "
+                "another program. Start again: another will be chosen."
             )
         errors = [line for line in words if "ERROR" in line or "FATAL" in line or "Exception" in line]
         reason = " / ".join((errors or words)[:_KEPT_LINES]) or "it said nothing"

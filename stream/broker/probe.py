@@ -1,7 +1,7 @@
 """Ports that are free, and whether a Kafka really answers on one.
 
-The question put to a node is Kafka's Metadata request, version 1, in plain `struct`: only engines may import a client
-library, and an open port alone proves nothing (the socket accepts before the broker has joined its cluster).
+The question put to a node is Kafka's Metadata request, version 1, in plain `struct`: only engines may import
+a client library, and an open port alone proves nothing (it accepts before the broker has joined its cluster).
 """
 
 import socket
@@ -18,8 +18,8 @@ _LARGEST_ANSWER = 1 << 20
 def free_port(wishes: Iterable[int | None] = ()) -> int:
     """Return the first wished-for port that is free, otherwise one that the kernel picks.
 
-    Linux gives odd ports to those who bind and even ones to those who connect, so a client that keeps on trying to
-    reach a killed node does not take the node's port away by connecting from it.
+    Linux gives odd ports to those who bind and even ones to those who connect, so a client that keeps on
+    trying to reach a killed node does not take the node's port away by connecting from it.
     """
     for wish in wishes:
         if wish and is_free(wish):
@@ -43,7 +43,7 @@ def is_free(port: int) -> bool:
 
 
 def cluster_at(port: int) -> dict[int, int]:
-    """Return the live brokers, number to port, that the node at `port` knows of; empty when it does not answer."""
+    """Return the live brokers, number to port, that the node at `port` knows; none without an answer."""
     client = b"espalier-probe"
     no_topics = 0
     body = struct.pack(f">hhih{len(client)}si", _METADATA, _VERSION, 0, len(client), client, no_topics)
@@ -67,7 +67,7 @@ def _receive(connection: socket.socket, size: int) -> bytes:
 
 
 def _brokers(answer: bytes) -> dict[int, int]:
-    """Read the brokers of a Metadata answer: per broker a number, a host, a port and a rack (or -1 for none)."""
+    """Read the brokers of a Metadata answer: each a number, a host, a port and a rack (length -1: none)."""
     brokers: dict[int, int] = {}
     _correlation, count = struct.unpack_from(">ii", answer)
     at = 8

@@ -1,11 +1,12 @@
 """Child processes with an owner: they die with this process, or are meant to outlive it.
 
-`attached` processes are tethered (`tether.py`): when this process goes, however it goes, the kernel ends them. That
-is a promise of Linux; elsewhere they are ended by those who close them, and by nobody after a `kill -9`.
+`attached` processes are tethered (`tether.py`): when this process goes, however it goes, the kernel ends
+them. That is a promise of Linux; elsewhere whoever started them ends them, and nobody after a `kill -9`.
 """
 
 import contextlib
 import os
+import platform
 import queue
 import signal
 import subprocess
@@ -18,14 +19,17 @@ from typing import NamedTuple
 
 from stream.broker.errors import BrokerError, StartFailed
 
+LINUX = platform.system() == "Linux"
 TETHER = Path(__file__).with_name("tether.py")
 SPAWN_SECONDS = 30.0
+PS_SECONDS = 10.0
+DEAD = {"Z", "X", "x"}
 POLL_SECONDS = 0.02
 
 
 def tethered(command: Sequence[str]) -> list[str]:
     """Return the command that runs `command` (its first word a path) so that it dies with this process."""
-    if sys.platform != "linux":
+    if not LINUX:
         return list(command)
     return [sys.executable, "-I", "-S", str(TETHER), str(os.getpid()), *command]
 
@@ -34,8 +38,8 @@ def spawn(command: Sequence[str], *, directory: Path, output: Path, attached: bo
     """Start `command` in `directory`, its output appended to the file `output`; return its process id.
 
     A session of its own keeps the Ctrl-C of a terminal away from it: who started it decides when it ends. The
-    thread is there because Linux sends the signal of a tether when the *thread* that started the child ends, so
-    this one lives as long as the child; waiting for it also means that no zombie is left.
+    thread is there because Linux sends the signal of a tether when the *thread* that started the child ends,
+    so this one lives as long as the child; waiting for it also means that no zombie is left.
     """
     born: queue.SimpleQueue[subprocess.Popen[bytes] | OSError] = queue.SimpleQueue()
 
@@ -62,7 +66,7 @@ def spawn(command: Sequence[str], *, directory: Path, output: Path, attached: bo
     child = born.get(timeout=SPAWN_SECONDS)
     if isinstance(child, OSError):
         raise StartFailed(
-            f'cannot run "{command[0]}": {child}. Check that the file exists and that "{directory}" can be written to.'
+            f'cannot run "{command[0]}": {child}. Check that the file is there and "{directory}" is writable.'
         )
     return child.pid
 
@@ -82,7 +86,7 @@ def run(command: Sequence[str], *, directory: Path, seconds: float) -> subproces
         )
     except subprocess.TimeoutExpired:
         raise BrokerError(
-            f'"{command[0]}" did not end within {seconds:g} s. Look at what keeps this machine busy and try again.'
+            f'"{command[0]}" did not end within {seconds:g} s. Try again when this machine is less busy.'
         ) from None
 
 
@@ -127,15 +131,23 @@ def follow(
             child.kill()
 
 
-def command_line(pid: int) -> str:
-    """Return the command line of a process; empty when there is none, or when it is a zombie."""
-    if sys.platform == "linux":
+def birth(pid: int) -> str | None:
+    """Return when a process was born, in words of the system's own; None when it is gone, or a zombie.
+
+    Process ids are given again, so an id is written down together with this. (Its command line will not do:
+    while a process becomes another program, it has none.)
+    """
+    if LINUX:
         try:
-            raw = Path(f"/proc/{pid}/cmdline").read_bytes()
+            # The name, in parentheses, may contain anything; after it field 3, the state, and 22, the birth.
+            fields = Path(f"/proc/{pid}/stat").read_text(errors="replace").rpartition(")")[2].split()
         except OSError:
-            return ""
-        return raw.replace(b"\0", b" ").decode(errors="replace")
-    return run(["/bin/ps", "-ww", "-o", "command=", "-p", str(pid)], directory=Path("/"), seconds=10).stdout
+            return None
+        state, born = fields[0], fields[19]
+    else:
+        command = ["/bin/ps", "-o", "stat=,lstart=", "-p", str(pid)]
+        state, _, born = run(command, directory=Path("/"), seconds=PS_SECONDS).stdout.strip().partition(" ")
+    return None if state[:1] in DEAD or not born else born.strip()
 
 
 def send(pid: int, which: signal.Signals) -> None:

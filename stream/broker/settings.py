@@ -24,8 +24,8 @@ class Ports:
 def node_settings(number: int, ports: Sequence[Ports]) -> dict[str, str]:
     """Return the settings of node `number` (from 1) of a cluster with the given ports, one pair per node.
 
-    With three nodes everything has three replicas of which two must have a record; every node is both broker and
-    controller.
+    With three nodes everything has three replicas of which two must have a record; every node is both broker
+    and controller.
     """
     own = ports[number - 1]
     replicas = str(len(ports))
@@ -56,6 +56,9 @@ def node_settings(number: int, ports: Sequence[Ports]) -> dict[str, str]:
         "group.min.session.timeout.ms": "1000",
         "group.consumer.min.session.timeout.ms": "1000",
         "group.consumer.min.heartbeat.interval.ms": "200",
+        # A node that was killed may come back only when its old session has ended; 9 s by default.
+        "broker.session.timeout.ms": "3000",
+        "broker.heartbeat.interval.ms": "500",
         "transaction.abort.timed.out.transaction.cleanup.interval.ms": "500",
         # 128 MB by default, taken at the start: a quarter of the heap of a node.
         "log.cleaner.dedupe.buffer.size": str(16 * 1024 * 1024),

@@ -1,9 +1,9 @@
-"""What is remembered about a broker in its directory, so that another process can find, stop or go on with it.
+"""What is remembered about a broker in its directory, for other processes to find it and later ones to go on.
 
 ```
 broker.json           the cluster's id and its nodes' ports (kept after a stop: the data and the address stay)
 start.lock            held while a start is under way
-node-1/pid            the process id of the node, while it runs or after it died
+node-1/pid            the process id of the node and when it was born
 node-1/data           the topics; the reason why people keep a directory
 node-1/server.log     what Kafka logged
 node-1/stdout.log     what the JVM itself said

@@ -1,8 +1,8 @@
 """Become another program that the kernel ends when the parent of this process dies.
 
-Run as a script: `python tether.py PARENT_PID COMMAND...`. The process asks Linux for SIGKILL at its parent's death and
-then *becomes* COMMAND (same process id; the request outlives `exec`). A script rather than a `preexec_fn`, because
-Python code between `fork` and `exec` may deadlock when the parent has threads, and tests and workers have.
+Run as a script: `python tether.py PARENT_PID COMMAND...`. The process asks Linux for SIGKILL at its parent's
+death and then *becomes* COMMAND (same process id; the request outlives `exec`). A script rather than a
+`preexec_fn`, because Python code between `fork` and `exec` may deadlock when the parent has threads.
 """
 
 import ctypes

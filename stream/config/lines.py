@@ -5,11 +5,11 @@ judges: it knows headers, dotted and quoted keys, arrays over several lines, inl
 string, and looks at no value.
 """
 
-import json
 import re
+import tomllib
 from collections.abc import Mapping
 
-Path = tuple[str | int, ...]
+KeyPath = tuple[str | int, ...]
 """The way to a setting: names of tables and keys, and numbers from 0 within arrays."""
 
 _BLANK = re.compile(r"[ \t]*")
@@ -26,12 +26,12 @@ _STRING = re.compile(
 )
 
 
-def locate(text: str) -> Mapping[Path, int]:
-    """Return the line, counted from 1, of every table, key and array element of a valid TOML text.
+def locate(text: str) -> Mapping[KeyPath, int]:
+    r"""Return the line, counted from 1, of every table, key and array element of a valid TOML text.
 
     A table that is opened several times, or only by the tables within it, is where it was first mentioned.
 
-    >>> locate('[kafka]\\nproperties.acks = "all"\\n\\n[[agent]]\\nname = "a"\\n[[agent]]\\n')[("agent", 0, "name")]
+    >>> locate('[kafka]\nproperties.acks = "all"\n\n[[agent]]\nname = "a"\n')[("agent", 0, "name")]
     5
     """
     return _Reader(text).read()
@@ -43,13 +43,15 @@ class _Reader:
     def __init__(self, text: str) -> None:
         self._text = text
         self._at = 0
-        self._lines: dict[Path, int] = {}
-        self._lengths: dict[Path, int] = {}  # of arrays of tables: the last one is meant by a header below it
+        self._lines: dict[KeyPath, int] = {}
+        self._lengths: dict[
+            KeyPath, int
+        ] = {}  # of arrays of tables: the last one is meant by a header below it
         self._counted_to = 0
         self._line = 1
 
-    def read(self) -> dict[Path, int]:
-        table: Path = ()
+    def read(self) -> dict[KeyPath, int]:
+        table: KeyPath = ()
         self._skip(_BLANK_AND_COMMENTS)
         while self._at < len(self._text):
             if self._text.startswith("[", self._at):
@@ -59,14 +61,14 @@ class _Reader:
             self._skip(_BLANK_AND_COMMENTS)
         return self._lines
 
-    def _header(self) -> Path:
+    def _header(self) -> KeyPath:
         """Read `[a.b]` or `[[a.b]]` and return the path of the table that begins."""
         is_array = self._text.startswith("[[", self._at)
         line = self._line_here()
         self._at += 2 if is_array else 1
         *above, last = self._key()
         self._at += 2 if is_array else 1
-        path: Path = ()
+        path: KeyPath = ()
         for name in above:
             path = self._latest((*path, name), line)
         path = (*path, last)
@@ -77,12 +79,12 @@ class _Reader:
         self._lines[(*path, number)] = line
         return (*path, number)
 
-    def _latest(self, path: Path, line: int) -> Path:
+    def _latest(self, path: KeyPath, line: int) -> KeyPath:
         """Note a table's line if it is new; of an array of tables the last one is meant."""
         self._lines.setdefault(path, line)
         return (*path, self._lengths[path]) if path in self._lengths else path
 
-    def _pair(self, table: Path) -> None:
+    def _pair(self, table: KeyPath) -> None:
         """Read `key = value`."""
         line = self._line_here()
         path = table
@@ -98,10 +100,8 @@ class _Reader:
         names = []
         while True:
             self._skip(_BLANK)
-            quoted = self._text[self._at : self._at + 1]
-            if quoted in ('"', "'"):
-                whole = self._take(_STRING)
-                names.append(_unquote(whole))
+            if self._text.startswith(('"', "'"), self._at):
+                names.append(_unquote(self._take(_STRING)))
             else:
                 names.append(self._take(_BARE_KEY))
             self._skip(_BLANK)
@@ -109,7 +109,7 @@ class _Reader:
                 return names
             self._at += 1
 
-    def _value(self, path: Path) -> None:
+    def _value(self, path: KeyPath) -> None:
         """Pass over a value, noting what is within it."""
         match self._text[self._at : self._at + 1]:
             case "[":
@@ -121,7 +121,7 @@ class _Reader:
             case _:
                 self._skip(_SCALAR)
 
-    def _array(self, path: Path) -> None:
+    def _array(self, path: KeyPath) -> None:
         self._at += 1
         number = 0
         while True:
@@ -134,7 +134,7 @@ class _Reader:
             number += 1
             self._separator()
 
-    def _inline_table(self, path: Path) -> None:
+    def _inline_table(self, path: KeyPath) -> None:
         self._at += 1
         while True:
             self._skip(_BLANK_AND_COMMENTS)
@@ -167,8 +167,4 @@ class _Reader:
 
 def _unquote(key: str) -> str:
     """Return what a quoted key says."""
-    if key.startswith("'"):
-        return key[1:-1]
-    # TOML's escapes are JSON's and \\UXXXXXXXX; a tab may stand there unescaped.
-    plain = re.sub(r"(\\\\)|\\U([0-9A-Fa-f]{8})", lambda m: m[1] or chr(int(m[2], 16)), key)
-    return str(json.loads(plain, strict=False))
+    return next(iter(tomllib.loads(f"{key} = 0")))

@@ -1,0 +1,97 @@
+"""`espalier config`: is the configuration right, and what does it come to?"""
+
+# ruff: noqa: D301 - the backspace that keeps click from filling a paragraph must be one
+
+from pathlib import Path
+
+import click
+
+from learners import LEARNERS
+from stream.config import Loaded, read
+from stream.config.docs import reference
+from stream.config.show import as_json, as_toml, rows
+from stream.errors import ConfigError
+
+file_option = click.option(
+    "-c",
+    "--config",
+    "file",
+    type=click.Path(path_type=Path),
+    default=Path("espalier.toml"),
+    show_default=True,
+    help="The configuration file.",
+)
+
+
+@click.group()
+def config() -> None:
+    """Check and show the configuration.
+
+    \b
+    Examples:
+      espalier config check
+      espalier config check -c staging.toml
+      espalier config show
+      ESPALIER_METRICS_PORT=9500 espalier config show --json
+    """
+
+
+@config.command()
+@file_option
+def check(file: Path) -> None:
+    """Report everything that is wrong with the configuration.
+
+    Says "ok" and ends with 0, or lists every error with its line and ends with 78. Connects to nothing.
+
+    \b
+    Examples:
+      espalier config check
+      espalier config check -c staging.toml
+    """
+    agents = _read(file).config.agents
+    inputs = sorted({agent.input for agent in agents})
+    click.echo(
+        f"ok: {_counted(len(agents), 'agent')} ({', '.join(agent.name for agent in agents)}) "
+        f"on {_counted(len(inputs), 'topic')} ({', '.join(inputs)})"
+    )
+
+
+@config.command()
+@file_option
+@click.option("--json", "in_json", is_flag=True, help="Print a JSON list instead of TOML.")
+def show(file: Path, in_json: bool) -> None:
+    """Print every setting in effect and where it came from.
+
+    What is printed is itself a configuration file. Secrets appear as ***.
+
+    \b
+    Examples:
+      espalier config show
+      espalier config show -c staging.toml --json
+      ESPALIER_KAFKA_BOOTSTRAP_SERVERS=kafka:9092 espalier config show
+    """
+    settings = rows(_read(file))
+    click.echo(as_json(settings) if in_json else as_toml(settings))
+
+
+@config.command()
+def docs() -> None:
+    """Print the reference of all settings, in Markdown.
+
+    \b
+    Example:
+      espalier config docs > docs/configuration.md
+    """
+    click.echo(reference(LEARNERS), nl=False)
+
+
+def _read(file: Path) -> Loaded:
+    try:
+        return read(file)
+    except ConfigError as error:
+        click.echo(str(error), err=True)
+        raise SystemExit(error.exit_code) from None
+
+
+def _counted(number: int, noun: str) -> str:
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

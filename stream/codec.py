@@ -1,0 +1,221 @@
+"""Bytes to values, events to bytes. The only place that knows JSON.
+
+A record is a flat JSON object. Whatever else it is becomes a `RejectedRecord` with a reason from a closed
+set, decided by our own rules and not by what a parser happens to accept: see docs/records.md.
+"""
+
+import json
+from collections.abc import Mapping
+from typing import NamedTuple
+
+import msgspec
+
+from learners.change import TreeChange
+from learners.outline import AttributeTest, to_json
+from learners.schema import Value
+from stream.errors import RejectedRecord
+from stream.events import Change, NodeTest, PathStep, RecordId, Rejected
+from stream.record import Headers, Output, Record
+
+OP_HEADER = "espalier.op"
+VERSION = b"1"
+_MAX_MESSAGE = 1_024
+_STUB_LIMIT = 900_000
+"""Values longer than this are not copied into a dead letter, which would pass the broker's message limit."""
+
+_flat = msgspec.json.Decoder(dict[str, str | bool | int | float | None])
+_encoder = msgspec.json.Encoder()
+
+
+class Decoded(NamedTuple):
+    """A record taken apart: the description, the label if it has one, and the id if it has one."""
+
+    values: dict[str, Value]
+    label: Value
+    id: RecordId
+
+
+class Decoder:
+    """Takes records apart.
+
+    Args:
+        label: The field that holds the class.
+        id_field: The field that names a record.
+        max_bytes: The longest value that is looked at.
+        max_depth: How deep brackets may be nested before a record counts as a bomb rather than a mistake.
+    """
+
+    def __init__(self, label: str, id_field: str, max_bytes: int, max_depth: int) -> None:
+        self._label = label
+        self._id = id_field
+        self._max_bytes = max_bytes
+        self._max_depth = max_depth
+
+    def decode(self, record: Record) -> Decoded:
+        """Return what a record says.
+
+        Raises:
+            RejectedRecord: It is not a flat JSON object.
+        """
+        data = record.value
+        if data is None:
+            raise RejectedRecord("null_value", "decode", "the record has no value")
+        if len(data) > self._max_bytes:
+            raise RejectedRecord(
+                "too_large", "decode", f"the record has {len(data)} bytes, more than {self._max_bytes}"
+            )
+        if record.headers:
+            _check_op(record.headers)
+        try:
+            values: dict[str, Value] = _flat.decode(data)
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+            raise self._why(data, error) from error
+        # Every key has a colon of its own, so as many colons as keys means that no key came twice.
+        if data.count(b":") != len(values):
+            _refuse_duplicates(data)
+        label = values.pop(self._label, None)
+        return Decoded(values, label, self._id_of(values))
+
+    def _id_of(self, values: dict[str, Value]) -> RecordId:
+        name = values.pop(self._id, None)
+        if isinstance(name, bool):
+            raise RejectedRecord("bad_id", "decode", f'the id "{self._id}" must be a string or a number')
+        return name
+
+    def _why(self, data: bytes, error: Exception) -> RejectedRecord:
+        """Return the reason for which a record could not be decoded."""
+        text = str(error)
+        if not data.strip(b" \t\r\n"):
+            return RejectedRecord("empty", "decode", "the record is empty")
+        if isinstance(error, UnicodeDecodeError) or "surrogate" in text or not _is_utf8(data):
+            return RejectedRecord(
+                "encoding", "decode", "the record is not UTF-8 text without a byte-order mark"
+            )
+        if _depth(data, self._max_depth) > self._max_depth:
+            return RejectedRecord("too_deep", "decode", f"brackets are nested deeper than {self._max_depth}")
+        if isinstance(error, msgspec.ValidationError):
+            if text.startswith("Expected `object`"):
+                return RejectedRecord("not_object", "decode", "the record is not a JSON object")
+            if "out of range" in text:
+                reason = "number_range" if "nteger" in text else "non_finite"
+                return RejectedRecord(reason, "decode", f"a number cannot be represented: {text}")
+            return RejectedRecord("wrong_type", "decode", f"a field holds no plain value: {text}")
+        return RejectedRecord("json_syntax", "decode", f"the record is not JSON: {text}")
+
+
+def _check_op(headers: Headers) -> None:
+    for name, value in headers:
+        if name == OP_HEADER and value != b"instance":
+            shown = (value or b"").decode(errors="replace")[:64]
+            raise RejectedRecord(
+                "unknown_op", "decode", f'the operation "{shown}" is not known. Use "instance"'
+            )
+
+
+def _is_utf8(data: bytes) -> bool:
+    if data.startswith((b"\xef\xbb\xbf", b"\xff\xfe", b"\xfe\xff")) or b"\x00" in data[:4]:
+        return False
+    try:
+        data.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def _depth(data: bytes, enough: int) -> int:
+    """Return how deep brackets outside strings are nested; counting stops soon after `enough`."""
+    depth = deepest = 0
+    in_string = escaped = False
+    for byte in data:
+        if escaped:
+            escaped = False
+        elif in_string:
+            escaped = byte == 0x5C
+            in_string = byte != 0x22
+        elif byte == 0x22:
+            in_string = True
+        elif byte in b"[{":
+            depth += 1
+            deepest = max(deepest, depth)
+            if deepest > enough:
+                break
+        elif byte in b"]}":
+            depth -= 1
+    return deepest
+
+
+def _refuse_duplicates(data: bytes) -> None:
+    """Look again, slowly, at a record with more colons than keys."""
+
+    def check(pairs: list[tuple[str, object]]) -> None:
+        seen: set[str] = set()
+        for name, _ in pairs:
+            if name in seen:
+                raise RejectedRecord("duplicate_key", "decode", f'the field "{name[:64]}" is there twice')
+            seen.add(name)
+
+    json.loads(data, object_pairs_hook=check)
+
+
+# ---- events to bytes
+
+
+def encode(event: msgspec.Struct) -> bytes:
+    """Return an event as JSON."""
+    return _encoder.encode(event)
+
+
+def change_record(change: TreeChange) -> Change:
+    """Return a change of the tree as it is published."""
+    return Change(
+        kind=change.kind,
+        path=tuple(
+            PathStep(test.attribute, value, at_most=msgspec.UNSET if test.at_most is None else test.at_most)
+            for test, value in change.path
+        ),
+        old_test=_test_record(change.old_test),
+        new_test=_test_record(change.new_test),
+        score=change.score,
+        margin=change.margin,
+        subtree=msgspec.Raw(to_json(change.subtree).encode()),
+    )
+
+
+def _test_record(test: AttributeTest | None) -> NodeTest | None:
+    if test is None:
+        return None
+    return NodeTest(test.attribute, msgspec.UNSET if test.at_most is None else test.at_most)
+
+
+def dead_letter(rejected: Rejected, topic: str, agent: str) -> Output:
+    """Return the dead letter of a record: its bytes, key and headers as they were, and why.
+
+    Beside our own headers go those of Kafka Streams, for tools that know them. What a record says under our
+    own names is not trusted and left out.
+    """
+    record = rejected.record
+    message = rejected.message[:_MAX_MESSAGE]
+    position: Mapping[str, str] = {
+        "topic": record.partition.topic,
+        "partition": str(record.partition.number),
+        "offset": str(record.offset),
+    }
+    ours: dict[str, str] = {f"espalier.dlq.{name}": text for name, text in position.items()}
+    ours |= {
+        "espalier.dlq.agent": agent,
+        "espalier.dlq.reason": rejected.reason,
+        "espalier.dlq.stage": rejected.stage,
+        "espalier.dlq.message": message,
+        "espalier.dlq.timestamp": str(record.timestamp_ms),
+        "espalier.dlq.version": VERSION.decode(),
+        "__streams.errors.exception": f"espalier.{rejected.reason}",
+        "__streams.errors.message": message,
+    }
+    ours |= {f"__streams.errors.{name}": text for name, text in position.items()}
+    kept = tuple((name, value) for name, value in record.headers if name not in ours)
+    added = tuple((name, text.encode(errors="replace")) for name, text in ours.items())
+    value = record.value
+    if value is not None and len(value) > _STUB_LIMIT:
+        value = None
+        added += (("espalier.dlq.omitted_bytes", str(len(record.value or b"")).encode()),)
+    return Output(topic, value, record.key, record.partition.number, kept + added)

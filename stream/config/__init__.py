@@ -1,0 +1,39 @@
+"""One typed, frozen configuration from `espalier.toml` and `ESPALIER_*` variables; all errors at once.
+
+`settings` has what can be set. `reader` makes it from a file (`lines` knows where in it things stand) and
+from the environment (`environment`), and notes in a `draft` all that is wrong; `rules` and `properties` have
+what must hold beyond types. `show` and `docs` print what is in effect and what there is. Nothing else in
+Espalier reads the environment.
+"""
+
+from stream.config.properties import Properties, PropertyValue
+from stream.config.reader import Loaded, load, parse, read
+from stream.config.settings import (
+    Agent,
+    Batch,
+    Config,
+    EngineName,
+    Kafka,
+    Limits,
+    Metrics,
+    Scope,
+    Topics,
+)
+
+__all__ = [
+    "Agent",
+    "Batch",
+    "Config",
+    "EngineName",
+    "Kafka",
+    "Limits",
+    "Loaded",
+    "Metrics",
+    "Properties",
+    "PropertyValue",
+    "Scope",
+    "Topics",
+    "load",
+    "parse",
+    "read",
+]

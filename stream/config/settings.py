@@ -1,0 +1,185 @@
+"""The configuration as data: every setting there is, its type, its range and its default.
+
+A setting exists only where something depends on it. What the docstrings say about a field is printed by
+`espalier config docs`, and is what an error message quotes when the field is missing.
+"""
+
+from collections.abc import Mapping
+from enum import StrEnum
+from types import MappingProxyType
+from typing import Annotated
+
+import msgspec
+
+import learners.schema
+from learners.learner import Options
+from learners.schema import Schema
+from stream.config.properties import Properties
+
+DEFAULT_LEARNER = "id5r"
+
+Text = Annotated[str, msgspec.Meta(min_length=1)]
+Count = Annotated[int, msgspec.Meta(ge=1)]
+
+DERIVED_NAMES: Mapping[str, str] = MappingProxyType(
+    {
+        "group": "<name>",
+        "predictions": "<input>.predictions",
+        "tree_changes": "<input>.tree-changes",
+        "dead_letters": "<input>.dead-letters",
+        "journal": "<name>.journal",
+        "snapshots": "<name>.snapshots",
+    }
+)
+"""The defaults that follow from an agent's name and input."""
+
+
+class EngineName(StrEnum):
+    """What drives the agents."""
+
+    CONFLUENT = "confluent"
+
+
+class Scope(StrEnum):
+    """How much of the input one model learns from."""
+
+    TOPIC = "topic"
+    PARTITION = "partition"
+
+
+class Kafka(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The broker and how to talk to it.
+
+    Args:
+        bootstrap_servers: Where to find the brokers: `host:port`, several with commas between them.
+        properties: Any property of librdkafka, passed on as it is.
+    """
+
+    bootstrap_servers: Text = "127.0.0.1:9092"
+    properties: Properties = Properties()
+
+
+class Topics(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The topics an agent writes. Agents on one input may share all but the last two.
+
+    Args:
+        predictions: An answer for every record.
+        tree_changes: Every change of the tree, in order.
+        dead_letters: Records that could not be used, and why.
+        journal: What the agent has learned from; its state is restored from it. Its own alone.
+        snapshots: Its state as a whole. Its own alone.
+    """
+
+    predictions: Text = ""
+    tree_changes: Text = ""
+    dead_letters: Text = ""
+    journal: Text = ""
+    snapshots: Text = ""
+
+
+class Agent(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """One learner with its parameters on one input topic.
+
+    Args:
+        name: What the agent is called in records, metrics and topics.
+        input: The topic to learn from.
+        learner: Which learner: one of those under `[agent.options]`.
+        label: The field that holds the class. A record without it is only answered.
+        id: The field that names a record. It is not learned from.
+        scope: "topic": one model learns from all partitions. "partition": a model for each of them.
+        group: The consumer group, which no other agent may use.
+        topics: The topics it writes.
+        options: The learner's own settings, those of `espalier evaluate --set`.
+        schema: What is known about the instances in advance. Without it attributes are met as they come.
+    """
+
+    name: Text
+    input: Text
+    learner: Text = DEFAULT_LEARNER
+    label: Text = "class"
+    id: Text = "id"
+    scope: Scope = Scope.TOPIC
+    group: Text = ""
+    topics: Topics = Topics()
+    options: Options | None = None
+    schema: Schema = Schema()
+
+    def __post_init__(self) -> None:
+        topics = {name: getattr(self.topics, name) or self.derived(name) for name in Topics.__struct_fields__}
+        msgspec.structs.force_setattr(self, "topics", Topics(**topics))
+        msgspec.structs.force_setattr(self, "group", self.group or self.derived("group"))
+
+    def derived(self, setting: str) -> str:
+        """Return the default of a setting that follows from the agent's name and input."""
+        return DERIVED_NAMES[setting].replace("<name>", self.name).replace("<input>", self.input)
+
+
+class Batch(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """How many records are worked off in one transaction.
+
+    Args:
+        max_batch: At most so many records.
+        linger_ms: How long to wait, in milliseconds, for more records before a smaller batch is worked off.
+    """
+
+    max_batch: Annotated[int, msgspec.Meta(ge=1, le=1_000_000)] = 2_000
+    linger_ms: Annotated[int, msgspec.Meta(ge=0, le=60_000)] = 5
+
+
+_LEARNERS_LIMITS = learners.schema.Limits()
+
+
+class Limits(learners.schema.Limits, frozen=True, forbid_unknown_fields=True):
+    """How much a record may hold, and how much a model may be made to remember by what is in its input.
+
+    Args:
+        max_attributes: Attributes of one model.
+        max_values_per_attribute: Values of one nominal attribute.
+        max_classes: Classes of one model.
+        max_text: Characters of a name or a value.
+        max_record_bytes: Bytes of a record's value.
+        max_depth: How deep the JSON of a record may be nested.
+    """
+
+    max_attributes: Count = _LEARNERS_LIMITS.max_attributes
+    max_values_per_attribute: Count = _LEARNERS_LIMITS.max_values_per_attribute
+    max_classes: Count = _LEARNERS_LIMITS.max_classes
+    max_text: Count = _LEARNERS_LIMITS.max_text
+    max_record_bytes: Count = 262_144
+    max_depth: Count = 32
+
+
+class Metrics(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Where Prometheus finds the metrics.
+
+    Args:
+        enabled: Whether they are served.
+        host: The address to listen on. `0.0.0.0` is every one of the machine's.
+        port: The port to listen on. 0 takes a free one.
+    """
+
+    enabled: bool = True
+    host: Text = "127.0.0.1"
+    port: Annotated[int, msgspec.Meta(ge=0, le=65_535)] = 9464
+
+
+class Config(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Everything that can be set.
+
+    Args:
+        agents: The agents to run; at least one.
+        engine: What drives them.
+        instance: The name of this worker among its peers. If there is none, it is made from host and process.
+        kafka: The broker.
+        batch: The size of a transaction.
+        limits: How much is accepted.
+        metrics: Where metrics are served.
+    """
+
+    agents: tuple[Agent, ...] = msgspec.field(name="agent")
+    engine: EngineName = EngineName.CONFLUENT
+    instance: Text | None = None
+    kafka: Kafka = Kafka()
+    batch: Batch = Batch()
+    limits: Limits = Limits()
+    metrics: Metrics = Metrics()

@@ -1,0 +1,45 @@
+"""What a client's error means for us: try again from the topics, give way, or stop."""
+
+from confluent_kafka import KafkaError, KafkaException
+
+from stream.errors import Abortable, EngineError, Fatal, Fenced
+
+_FENCED = frozenset(
+    {
+        KafkaError._FENCED,
+        KafkaError.PRODUCER_FENCED,
+        KafkaError.INVALID_PRODUCER_EPOCH,
+        KafkaError.FENCED_INSTANCE_ID,
+        KafkaError.ILLEGAL_GENERATION,
+        KafkaError.UNKNOWN_MEMBER_ID,
+        KafkaError.REBALANCE_IN_PROGRESS,
+    }
+)
+_REFUSED = frozenset(
+    {
+        KafkaError.TOPIC_AUTHORIZATION_FAILED,
+        KafkaError.GROUP_AUTHORIZATION_FAILED,
+        KafkaError.CLUSTER_AUTHORIZATION_FAILED,
+        KafkaError.TRANSACTIONAL_ID_AUTHORIZATION_FAILED,
+        KafkaError.SASL_AUTHENTICATION_FAILED,
+        KafkaError._AUTHENTICATION,
+    }
+)
+
+
+def classify(error: KafkaException | BufferError) -> EngineError:
+    """Return what to do about an error inside a transaction.
+
+    A session that ends with `Abortable` or `Fenced` is followed by a fresh one. An error that says neither
+    that it may be retried nor that the transaction is to be aborted is fatal.
+    """
+    if isinstance(error, BufferError):
+        return Abortable("the client's queue stayed full")
+    told: KafkaError = error.args[0]
+    if told.code() in _REFUSED:
+        return Fatal(f"the broker refuses: {told.str()}. Check the credentials and the rights of this worker")
+    if told.code() in _FENCED:
+        return Fenced(f"another worker took over: {told.str()}")
+    if told.txn_requires_abort() or told.retriable() or told.code() == KafkaError._TIMED_OUT:
+        return Abortable(told.str())
+    return Fatal(f"the client cannot go on: {told.str()}")

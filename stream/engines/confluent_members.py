@@ -1,0 +1,341 @@
+"""How a worker takes part in an agent's consumer group: who works on what, and where it reads on.
+
+`TopicMember`: one model learns from all partitions. The workers subscribe to the agent's one-partition
+journal, and whoever is assigned it is active: it assigns itself all input partitions by hand and fences its
+predecessor by the agent's transactional id. The others stand by. Offsets are committed in the same group.
+
+`PartitionMember`: a model for each partition, spread over the workers by the group.
+"""
+
+import time
+from collections.abc import Sequence
+from typing import Protocol
+
+from confluent_kafka import OFFSET_BEGINNING, Consumer, KafkaError, KafkaException, Message, TopicPartition
+
+from stream.config import Agent, Kafka
+from stream.engine import Unit, unit_of
+from stream.engines.confluent_errors import classify
+from stream.engines.kafka import REQUEST_SECONDS, Topics, consumer_settings, record_of
+from stream.errors import Abortable, StateError
+from stream.events import Rebalanced
+from stream.processor import Observe
+from stream.record import Partition, Record
+
+IDLE_SECONDS = 0.1
+LOOK_AGAIN_SECONDS = 30.0
+"""How often a worker looks whether the input has got more partitions."""
+
+
+class Member(Protocol):
+    """A worker's place in its group."""
+
+    transactional_id: str
+
+    @property
+    def is_active(self) -> bool:
+        """Whether there is anything to work on."""
+        ...
+
+    def keep_alive(self, seconds: float | None = None) -> None:
+        """Show the group a sign of life and hear of changes; wait a little where there is nothing to do."""
+        ...
+
+    def take_assigned(self) -> list[Unit]:
+        """Return the models that have come and must be restored."""
+        ...
+
+    def take_revoked(self) -> list[Unit]:
+        """Return the models that have gone."""
+        ...
+
+    def unit_of(self, partition: Partition) -> Unit:
+        """Return the model that learns from a partition."""
+        ...
+
+    def committed(self, unit: Unit) -> dict[int, int]:
+        """Return the group's stable offsets of a model's partitions, of those that have any."""
+        ...
+
+    def start(self, unit: Unit, next_offsets: dict[int, int]) -> None:
+        """Begin to read a model's partitions where its state stands."""
+        ...
+
+    def poll(self, most: int, linger: float) -> list[Record]:
+        """Return the next records; wait a little for the first, and `linger` seconds for more."""
+        ...
+
+    def lag(self, partition: Partition, next_offset: int) -> int:
+        """Return how many offsets a partition is ahead."""
+        ...
+
+    def group_metadata(self) -> object:
+        """Return what fences a worker that is no longer of the group."""
+        ...
+
+    def close(self) -> None:
+        """Leave the group."""
+        ...
+
+
+def _group_settings(kafka: Kafka, group: str) -> dict[str, object]:
+    return {
+        # How soon a dead worker is noticed. Brokers allow no less than 6 s unless told otherwise.
+        "session.timeout.ms": 6_000,
+        "heartbeat.interval.ms": 2_000,
+        **consumer_settings(kafka, group),
+        # Where to read is what the state says; an input that no longer reaches back must not be skipped over.
+        "auto.offset.reset": "error",
+    }
+
+
+def _consume(consumer: Consumer, most: int, linger: float, waiting: list[Message]) -> list[Record]:
+    """Wait for one record, then take what else is there: a lone record is not kept waiting for company."""
+    messages = waiting or consumer.consume(1, IDLE_SECONDS)
+    if messages and len(messages) < most:
+        messages = messages + consumer.consume(most - len(messages), linger)
+    return [_checked(message) for message in messages]
+
+
+def _checked(message: Message) -> Record:
+    error = message.error()
+    if error is None:
+        return record_of(message)
+    where = f"{message.topic()}/{message.partition()}"
+    if error.code() == KafkaError._AUTO_OFFSET_RESET:
+        raise StateError(
+            f"{where} no longer holds the records that come next: {error.str()}. They were deleted before "
+            "they were learned; give the agent another name to begin anew with what is left"
+        )
+    if error.code() == KafkaError.UNKNOWN_TOPIC_OR_PART:
+        raise StateError(f'{where} does not exist any more. Make it again with "espalier topics create"')
+    raise classify(KafkaException(error))
+
+
+def _stable_offsets(consumer: Consumer, partitions: Sequence[TopicPartition]) -> dict[int, int]:
+    try:
+        told = consumer.committed(list(partitions), timeout=2 * REQUEST_SECONDS)
+    except KafkaException as error:
+        raise classify(error) from error
+    return {place.partition: place.offset for place in told if place.offset >= 0}
+
+
+def _lag(consumer: Consumer, partition: Partition, next_offset: int) -> int:
+    marks = consumer.get_watermark_offsets(TopicPartition(*partition), cached=True)
+    return max(0, marks[1] - next_offset) if marks else 0
+
+
+class TopicMember:
+    """Active or standing by for the one model of a topic."""
+
+    def __init__(self, kafka: Kafka, agent: Agent, observe: Observe) -> None:
+        self.transactional_id = agent.group
+        self._kafka = kafka
+        self._agent = agent
+        self._observe = observe
+        self._unit = unit_of(agent.input, None)
+        self._has_lock = False
+        self._assigned: list[Unit] = []
+        self._revoked: list[Unit] = []
+        self._inputs = self._input_partitions()
+        self._look_again = time.monotonic() + LOOK_AGAIN_SECONDS
+        self._lock = Consumer(_group_settings(kafka, agent.group))
+        self._lock.subscribe(
+            [agent.topics.journal],
+            on_assign=self._on_assign,
+            on_revoke=self._on_revoke,
+            on_lost=self._on_revoke,
+        )
+        self._reader: Consumer | None = None
+
+    @property
+    def is_active(self) -> bool:
+        return self._has_lock
+
+    def keep_alive(self, seconds: float | None = None) -> None:
+        """Hear whether the lock has come or gone. The lock itself is paused: it has nothing to read."""
+        message = self._lock.poll((0 if self._has_lock else 2 * IDLE_SECONDS) if seconds is None else seconds)
+        if message is not None:
+            _checked(message)
+
+    def _on_assign(self, consumer: Consumer, partitions: list[TopicPartition]) -> None:
+        if not partitions:
+            return
+        consumer.assign([TopicPartition(p.topic, p.partition, OFFSET_BEGINNING) for p in partitions])
+        consumer.pause(partitions)
+        self._has_lock = True
+        self._assigned = [self._unit]
+        self._observe(
+            Rebalanced(self._agent.name, tuple((self._agent.input, p) for p in range(self._inputs)), ())
+        )
+
+    def _on_revoke(self, consumer: Consumer, partitions: list[TopicPartition]) -> None:
+        if not partitions:
+            return
+        self._has_lock = False
+        self._assigned = []
+        self._revoked = [self._unit]
+        if self._reader is not None:
+            self._reader.close()
+            self._reader = None
+        self._observe(
+            Rebalanced(self._agent.name, (), tuple((self._agent.input, p) for p in range(self._inputs)))
+        )
+
+    def take_assigned(self) -> list[Unit]:
+        taken, self._assigned = self._assigned, []
+        return taken
+
+    def take_revoked(self) -> list[Unit]:
+        taken, self._revoked = self._revoked, []
+        return taken
+
+    def unit_of(self, partition: Partition) -> Unit:
+        return self._unit
+
+    def committed(self, unit: Unit) -> dict[int, int]:
+        places = [TopicPartition(self._agent.input, number) for number in range(self._inputs)]
+        return _stable_offsets(self._lock, places)
+
+    def start(self, unit: Unit, next_offsets: dict[int, int]) -> None:
+        """Assign ourselves all input partitions, by hand: the group knows only the lock."""
+        self._reader = Consumer(_group_settings(self._kafka, self._agent.group))
+        self._reader.assign(
+            [
+                TopicPartition(self._agent.input, number, next_offsets.get(number, OFFSET_BEGINNING))
+                for number in range(self._inputs)
+            ]
+        )
+
+    def poll(self, most: int, linger: float) -> list[Record]:
+        if self._reader is None:
+            return []
+        if time.monotonic() > self._look_again:
+            self._look_again = time.monotonic() + LOOK_AGAIN_SECONDS
+            if self._input_partitions() > self._inputs:
+                raise Abortable(f'"{self._agent.input}" has got more partitions')
+        return _consume(self._reader, most, linger, [])
+
+    def _input_partitions(self) -> int:
+        return Topics(self._kafka).describe([self._agent.input])[self._agent.input].partitions
+
+    def lag(self, partition: Partition, next_offset: int) -> int:
+        return 0 if self._reader is None else _lag(self._reader, partition, next_offset)
+
+    def group_metadata(self) -> object:
+        return self._lock.consumer_group_metadata()
+
+    def close(self) -> None:
+        if self._reader is not None:
+            self._reader.close()
+        self._lock.close()
+
+
+class PartitionMember:
+    """One of the workers among which the partitions of a topic are spread."""
+
+    def __init__(self, kafka: Kafka, agent: Agent, instance: str, observe: Observe) -> None:
+        self.transactional_id = f"{agent.group}.{instance}"
+        self._agent = agent
+        self._observe = observe
+        self._assigned: list[Unit] = []
+        self._revoked: list[Unit] = []
+        self._owned: set[int] = set()
+        self._waiting: list[Message] = []
+        settings = {
+            "partition.assignment.strategy": "cooperative-sticky",
+            **_group_settings(kafka, agent.group),
+        }
+        self._consumer = Consumer(settings)
+        self._consumer.subscribe(
+            [agent.input], on_assign=self._on_assign, on_revoke=self._on_revoke, on_lost=self._on_revoke
+        )
+
+    @property
+    def is_active(self) -> bool:
+        return bool(self._owned)
+
+    def keep_alive(self, seconds: float | None = None) -> None:
+        """Hear of partitions that come and go; a record that comes along is kept for `poll`."""
+        message = self._consumer.poll(
+            (0 if self._owned else 2 * IDLE_SECONDS) if seconds is None else seconds
+        )
+        if message is not None:
+            self._waiting.append(message)
+
+    def _on_assign(self, consumer: Consumer, partitions: list[TopicPartition]) -> None:
+        if not partitions:
+            return
+        stable = _stable_offsets(consumer, partitions)
+        places = [
+            TopicPartition(p.topic, p.partition, stable.get(p.partition, OFFSET_BEGINNING))
+            for p in partitions
+        ]
+        consumer.incremental_assign(places)
+        # Nothing is read before the model has been restored.
+        consumer.pause(places)
+        numbers = [p.partition for p in partitions]
+        self._owned.update(numbers)
+        self._assigned += [unit_of(self._agent.input, number) for number in numbers]
+        self._observe(Rebalanced(self._agent.name, tuple((self._agent.input, n) for n in numbers), ()))
+
+    def _on_revoke(self, consumer: Consumer, partitions: list[TopicPartition]) -> None:
+        numbers = {p.partition for p in partitions}
+        gone = [unit_of(self._agent.input, number) for number in sorted(numbers)]
+        self._owned -= numbers
+        self._assigned = [unit for unit in self._assigned if unit not in gone]
+        self._revoked += gone
+        self._waiting = [message for message in self._waiting if message.partition() not in numbers]
+        self._observe(
+            Rebalanced(self._agent.name, (), tuple((self._agent.input, n) for n in sorted(numbers)))
+        )
+
+    def take_assigned(self) -> list[Unit]:
+        taken, self._assigned = self._assigned, []
+        return taken
+
+    def take_revoked(self) -> list[Unit]:
+        taken, self._revoked = self._revoked, []
+        return taken
+
+    def unit_of(self, partition: Partition) -> Unit:
+        return unit_of(self._agent.input, partition.number)
+
+    def committed(self, unit: Unit) -> dict[int, int]:
+        return _stable_offsets(self._consumer, [TopicPartition(self._agent.input, unit.journal_partition)])
+
+    def start(self, unit: Unit, next_offsets: dict[int, int]) -> None:
+        """Go to where the state stands, which is where the group stands unless its offsets have expired."""
+        number = unit.journal_partition
+        if number not in self._owned:
+            return
+        place = TopicPartition(self._agent.input, number)
+        if number in next_offsets:
+            _seek(self._consumer, TopicPartition(self._agent.input, number, next_offsets[number]))
+        self._consumer.resume([place])
+
+    def poll(self, most: int, linger: float) -> list[Record]:
+        waiting, self._waiting = self._waiting, []
+        return _consume(self._consumer, most, linger, waiting)
+
+    def lag(self, partition: Partition, next_offset: int) -> int:
+        return _lag(self._consumer, partition, next_offset)
+
+    def group_metadata(self) -> object:
+        return self._consumer.consumer_group_metadata()
+
+    def close(self) -> None:
+        self._consumer.close()
+
+
+def _seek(consumer: Consumer, place: TopicPartition) -> None:
+    """Seek, which a partition assigned a moment ago refuses until its reading has been set up."""
+    deadline = time.monotonic() + REQUEST_SECONDS
+    while True:
+        try:
+            consumer.seek(place)
+            return
+        except KafkaException as error:
+            if time.monotonic() > deadline:
+                raise classify(error) from error
+            time.sleep(0.02)

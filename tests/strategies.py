@@ -1,0 +1,171 @@
+"""What hypothesis makes up: schemas, instances, streams of them, and settings of the learners.
+
+A stream comes from a small world: one to eight attributes of one to four values, one to four classes. Each
+record is drawn as one number and taken apart into values and label, which is quick and shrinks well. Small
+worlds reach ties, contradictions and repetitions by themselves; attributes that come late, values that are
+missing and concepts that can be learned are drawn on purpose.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from hypothesis import strategies as st
+
+from learners.schema import Attribute, Instance, Schema, Value
+from tests.oracle import text_of
+
+Declared = Literal["nothing", "open", "closed"]
+NAMES = ("colour", "size", "shape", "a", "b", "é", "on", "width")
+CLASSES = ("yes", "no", "perhaps", "1")
+PALETTES: tuple[tuple[Value, ...], ...] = (
+    ("red", "blue", "green", "dark red"),
+    (1, 2, 2.5, -3),
+    (True, False),
+    ("x", "y", "", "é"),
+)
+
+
+@dataclass(frozen=True)
+class Column:
+    """An attribute of a world."""
+
+    name: str
+    values: tuple[Value, ...]
+    comes_at: int  # the first record that has it
+    may_lack: bool
+
+
+@dataclass(frozen=True)
+class World:
+    """Where the records of a stream come from."""
+
+    columns: tuple[Column, ...]
+    classes: tuple[str, ...]
+    concept: Literal["chance", "first", "parity"]
+
+    @property
+    def records(self) -> int:
+        """How many numbers stand for a record."""
+        product = 4 * len(self.classes)
+        for column in self.columns:
+            product *= len(column.values) + column.may_lack
+        return product
+
+    def record(self, number: int, place: int) -> Instance:
+        """Return the record that a number stands for at some place of the stream."""
+        values: dict[str, Value] = {}
+        codes: list[int] = []
+        for column in self.columns:
+            number, code = divmod(number, len(column.values) + column.may_lack)
+            codes.append(code)
+            if place >= column.comes_at:
+                if code < len(column.values):
+                    values[column.name] = column.values[code]
+                elif place % 2:
+                    values[column.name] = None  # missing in the one way or in the other
+        noise, by_chance = divmod(number, len(self.classes))
+        if self.concept == "chance" or noise == 0:
+            return Instance(values, self.classes[by_chance])
+        rule = codes[0] if self.concept == "first" else sum(codes[:3])
+        return Instance(values, self.classes[rule % len(self.classes)])
+
+
+@dataclass(frozen=True)
+class Case:
+    """A stream, with what is declared about it and the settings of the learner that gets it."""
+
+    schema: Schema
+    settings: dict[str, object]
+    stream: tuple[Instance, ...]
+
+
+@st.composite
+def worlds(draw: st.DrawFn, *, late: bool = True, missing: bool = True) -> World:
+    """Return a world."""
+    columns = []
+    for name in NAMES[: draw(st.integers(1, 8))]:
+        palette = draw(st.sampled_from(PALETTES))
+        values = palette[: draw(st.integers(1, len(palette)))]
+        comes_at = draw(st.sampled_from((0, 0, 0, 2, 7))) if late else 0
+        columns.append(Column(name, values, comes_at, missing and draw(st.integers(0, 3)) == 3))
+    classes = CLASSES[: draw(st.integers(1, 4))]
+    return World(tuple(columns), classes, draw(st.sampled_from(("chance", "first", "parity"))))
+
+
+@st.composite
+def schemas(draw: st.DrawFn, world: World) -> Schema:
+    """Return a schema that every record of a world fits: of nothing, of some names, or of all there is."""
+    declared: Declared = draw(st.sampled_from(("nothing", "open", "closed")))
+    if declared == "nothing":
+        return Schema()
+    columns = draw(st.permutations(world.columns))
+    classes = draw(st.permutations(world.classes))
+    if declared == "open":
+        some = draw(st.integers(0, len(columns)))
+        attributes = tuple(Attribute(column.name, values=_texts(column)[:1]) for column in columns[:some])
+        return Schema(attributes, tuple(classes[: draw(st.integers(0, len(classes)))]))
+    attributes = tuple(Attribute(column.name, values=_texts(column), open=False) for column in columns)
+    return Schema(attributes, tuple(classes), open=False, open_classes=False)
+
+
+def _texts(column: Column) -> tuple[str, ...]:
+    return tuple(map(text_of, column.values))
+
+
+@st.composite
+def streams(
+    draw: st.DrawFn, world: World, *, min_size: int = 1, max_size: int = 30
+) -> tuple[Instance, ...]:
+    """Return records of a world."""
+    # A drawn length gives longer streams than the lists of hypothesis, whose mean length is about five.
+    size = draw(st.integers(min_size, max_size))
+    numbers = draw(st.lists(st.integers(0, world.records - 1), min_size=size, max_size=size))
+    return tuple(world.record(number, place) for place, number in enumerate(numbers))
+
+
+@st.composite
+def selections(draw: st.DrawFn, names: Sequence[str] = NAMES) -> dict[str, object]:
+    """Return settings that decide which test is best."""
+    settings: dict[str, object] = {}
+    if draw(st.booleans()):
+        settings["selection"] = "gain-ratio"
+    if draw(st.integers(0, 2)) == 2:
+        settings["significance"] = draw(st.sampled_from((0.5, 0.2, 0.05, 0.01)))
+        settings["significance_test"] = draw(st.sampled_from(("chi2", "g")))
+    if draw(st.booleans()):
+        settings["tie_order"] = tuple(draw(st.permutations(names))[: draw(st.integers(1, len(names)))])
+    return settings
+
+
+@st.composite
+def retentions(draw: st.DrawFn) -> dict[str, object]:
+    """Return settings that decide which instances the tree stands for."""
+    settings: dict[str, object] = {}
+    if draw(st.booleans()):
+        settings["window"] = draw(st.integers(1, 12))
+    if draw(st.booleans()):
+        settings["missing"] = draw(st.sampled_from(("most_common", "reject")))
+    if draw(st.booleans()):
+        settings["on_contradiction"] = draw(st.sampled_from(("replace", "smaller")))
+    return settings
+
+
+@st.composite
+def cases(
+    draw: st.DrawFn,
+    *,
+    max_size: int = 30,
+    late: bool = True,
+    missing: bool = True,
+    settings: bool = True,
+    retention: bool = True,
+) -> Case:
+    """Return a stream with a schema and settings that fit it."""
+    world = draw(worlds(late=late, missing=missing))
+    chosen: dict[str, object] = {}
+    if settings:
+        chosen |= draw(selections([column.name for column in world.columns]))
+    if settings and retention:
+        chosen |= draw(retentions())
+    return Case(draw(schemas(world)), chosen, draw(streams(world, max_size=max_size)))
