@@ -15,7 +15,7 @@ from typing import NoReturn
 import hypothesis
 import pytest
 
-from stream.broker import Broker, BrokerError, Fetch, Sources
+from stream.broker import QUICK_START, Broker, BrokerError, Fetch, Sources
 from stream.broker.cluster import say_nothing
 from stream.broker.install import install
 
@@ -73,7 +73,8 @@ def broker_sources() -> Sources:
 def broker(broker_sources: Sources, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Broker]:
     """One real Apache Kafka for the whole session; it ends with the session, however that ends."""
     try:
-        running = Broker.start(tmp_path_factory.mktemp("broker"), sources=broker_sources)
+        directory = tmp_path_factory.mktemp("broker")
+        running = Broker.start(directory, sources=broker_sources, java_options=QUICK_START)
     except BrokerError as error:
         _missing(f"the broker does not start: {error}", "ESPALIER_REQUIRE_BROKER")
     with running:

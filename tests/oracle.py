@@ -1,4 +1,4 @@
-"""Batch ID3 written a second time, from the definition alone, so that a mistake in `learners` has no twin here.
+"""Batch ID3 written a second time, from the definition alone, so that mistakes have no twin here.
 
 Instances are plain dictionaries, trees are what the outline's JSON parses to, everything is recursion over
 names. Only the definition is shared: x log2 x in 24-bit fixed point, scores rounded to 1e-5 with halves up,
@@ -33,14 +33,21 @@ class Rules:
 def id3(records: Sequence[Record], attributes: Sequence[str], rules: Rules) -> Tree | None:
     """Return the tree of some records; `attributes` are all that have been met, in the order they were."""
     rank = {name: place for place, name in enumerate(rules.tie_order)}
-    return _grow(records, sorted(attributes, key=lambda name: rank.get(name, len(rank))), rules) if records else None
+    return (
+        _grow(records, sorted(attributes, key=lambda name: rank.get(name, len(rank))), rules)
+        if records
+        else None
+    )
 
 
 def _grow(records: Sequence[Record], attributes: list[str], rules: Rules) -> Tree:
     classes = Counter(label for _, label in records)
     best = _best(records, classes, attributes, rules) if len(classes) > 1 else None
     if best is None:
-        return {"answer": min(classes, key=lambda c: (-classes[c], _place(c, rules))), "counts": dict(classes)}
+        return {
+            "answer": min(classes, key=lambda c: (-classes[c], _place(c, rules))),
+            "counts": dict(classes),
+        }
     left = [name for name in attributes if name != best]
     values = {description.get(best, "?") for description, _ in records}
     branches = {v: _grow([r for r in records if r[0].get(best, "?") == v], left, rules) for v in values}
@@ -51,7 +58,9 @@ def _place(name: str, rules: Rules) -> tuple[int, str]:
     return (rules.classes.index(name), "") if name in rules.classes else (len(rules.classes), name)
 
 
-def _best(records: Sequence[Record], classes: Counter[str], attributes: list[str], rules: Rules) -> str | None:
+def _best(
+    records: Sequence[Record], classes: Counter[str], attributes: list[str], rules: Rules
+) -> str | None:
     tables = {a: _table(records, a) for a in attributes}
     whole = len(records) << 24
     left = {a: sum(map(_disorder, table.values())) for a, table in tables.items()}
@@ -61,7 +70,11 @@ def _best(records: Sequence[Record], classes: Counter[str], attributes: list[str
         merits = {a: -_ratio(g, tables[a]) for a, g in gains.items() if _rounded(g, whole) >= mean}
     else:
         merits = {a: _rounded(s, whole) if rules.rounding else s for a, s in left.items()}
-    usable = [a for a in merits if rules.significance is None or _p_value(tables[a], classes, rules) < rules.significance]
+    usable = [
+        a
+        for a in merits
+        if rules.significance is None or _p_value(tables[a], classes, rules) < rules.significance
+    ]
     return min(usable, key=lambda a: (merits[a], attributes.index(a)), default=None)
 
 
@@ -75,7 +88,9 @@ def _table(records: Sequence[Record], attribute: str) -> dict[str, Counter[str]]
 @cache
 def x_log_x(x: int) -> int:
     with localcontext(prec=60):
-        return int((Decimal(x) * Decimal(x).ln() / Decimal(2).ln() * 2**24).to_integral_value()) if x > 1 else 0
+        return (
+            int((Decimal(x) * Decimal(x).ln() / Decimal(2).ln() * 2**24).to_integral_value()) if x > 1 else 0
+        )
 
 
 def _disorder(tally: Counter[str]) -> int:
@@ -100,13 +115,15 @@ def _p_value(table: dict[str, Counter[str]], classes: Counter[str], rules: Rules
         left = sum(map(_disorder, table.values()))
         half = math.log(2) * (_disorder(classes) - left) / 2**24
     else:
-        shares = sum(Fraction(n * n, tally.total() * classes[c]) for tally in table.values() for c, n in tally.items())
+        shares = sum(
+            Fraction(n * n, tally.total() * classes[c]) for tally in table.values() for c, n in tally.items()
+        )
         half = float(classes.total() * (shares - 1) / 2)
     half = max(half, 0.0)
     if degrees % 2:
         terms = [half ** (i - 0.5) / math.gamma(i + 0.5) for i in range(1, (degrees + 1) // 2)]
-        return math.erfc(math.sqrt(half)) + math.exp(-half) * sum(terms)
-    return math.exp(-half) * sum(half**i / math.factorial(i) for i in range(degrees // 2))
+        return math.erfc(math.sqrt(half)) + math.exp(-half) * math.fsum(terms)
+    return math.exp(-half) * math.fsum(half**i / math.factorial(i) for i in range(degrees // 2))
 
 
 def text_of(value: object) -> str:
@@ -120,7 +137,7 @@ def text_of(value: object) -> str:
 
 @dataclass
 class Batch:
-    """What a learner with these settings should stand for; its tree is built anew whenever it is asked for."""
+    """What a learner with these settings should stand for; its tree is built anew each time."""
 
     rules: Rules
     attributes: list[str] = field(default_factory=list)

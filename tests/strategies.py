@@ -114,9 +114,7 @@ def _texts(column: Column) -> tuple[str, ...]:
 
 
 @st.composite
-def streams(
-    draw: st.DrawFn, world: World, *, min_size: int = 1, max_size: int = 30
-) -> tuple[Instance, ...]:
+def streams(draw: st.DrawFn, world: World, *, min_size: int = 1, max_size: int = 30) -> tuple[Instance, ...]:
     """Return records of a world."""
     # A drawn length gives longer streams than the lists of hypothesis, whose mean length is about five.
     size = draw(st.integers(min_size, max_size))

@@ -25,8 +25,10 @@ from stream.broker.errors import (
 from stream.broker.install import Sources
 from stream.broker.jars import Fetch, Progress, Report
 from stream.broker.node import Node
+from stream.broker.settings import QUICK_START
 
 __all__ = [
+    "QUICK_START",
     "AlreadyRunning",
     "Broker",
     "BrokerError",

@@ -5,7 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 from importlib import resources
 from pathlib import Path
 from types import MappingProxyType, TracebackType
-from typing import Self
+from typing import NamedTuple, Self
 
 from stream.broker.errors import AlreadyRunning, NotRunning, PortTaken, StartFailed, UnusableDirectory
 from stream.broker.install import Installation, Sources, install
@@ -30,6 +30,15 @@ NO_PROPERTIES: Mapping[str, str] = MappingProxyType({})
 
 def say_nothing(progress: Progress) -> None:
     """Report progress to nobody."""
+
+
+class _Recipe(NamedTuple):
+    """How the nodes are to be run."""
+
+    installation: Installation
+    properties: Mapping[str, str]
+    heap: str
+    java_options: Sequence[str]
 
 
 class Broker:
@@ -73,6 +82,7 @@ class Broker:
         attached: bool = True,
         properties: Mapping[str, str] = NO_PROPERTIES,
         heap: str = DEFAULT_HEAP,
+        java_options: Sequence[str] = (),
         port: int | None = None,
         sources: Sources = ANYWHERE,
         report: Report = say_nothing,
@@ -93,6 +103,7 @@ class Broker:
             attached: Whether it ends with this process.
             properties: Broker settings that are added to ours, or replace them.
             heap: The largest heap of each JVM, as Java writes sizes.
+            java_options: More options of the JVM, such as `QUICK_START`.
             port: The first node's port, where it is free; otherwise another is chosen.
             sources: Where Java and the jars come from.
             report: Told how far it is.
@@ -101,19 +112,19 @@ class Broker:
         directory = directory.absolute()
         with only_one_start(directory):
             before = _refuse_or_remember(directory, nodes)  # Step 1
-            installation = install(sources, report)  # Step 2
+            recipe = _Recipe(install(sources, report), properties, heap, java_options)  # Step 2
             attempt = 1
             while True:
                 state = State(
                     cluster_id=before.cluster_id if before else new_cluster_id(),
-                    java=str(installation.java),
+                    java=str(recipe.installation.java),
                     attached=attached,
                     ports=_choose_ports(nodes, port, before),
                 )
                 broker = cls(directory, _nodes(directory, state))
                 try:
                     save(directory, state)
-                    broker._start_nodes(state, installation, properties, heap, report, seconds)  # Step 3
+                    broker._start_nodes(state, recipe, report, seconds)  # Step 3
                 except PortTaken:
                     broker.kill()
                     if attempt == ATTEMPTS:
@@ -160,32 +171,28 @@ class Broker:
     def stop(self, seconds: float = STOP_SECONDS) -> None:
         """Let all nodes shut down cleanly; kill those that have not ended in time.
 
-        All are asked at once: asked in turn, the last of three would wait for a quorum that is gone.
+        With three nodes the last one may wait for a quorum that is gone, and has to be killed; every record
+        that was acknowledged is on the disk all the same.
         """
         for node in self.nodes:
             node.ask_to_end()
-        for node in self.nodes:
-            node.finish(seconds)
+        wait_until(lambda: not self.is_running(), seconds)
+        self.kill()
 
     def kill(self) -> None:
         """End all nodes at once, as a power cut would."""
         for node in self.nodes:
             node.kill()
 
-    def _start_nodes(
-        self,
-        state: State,
-        installation: Installation,
-        properties: Mapping[str, str],
-        heap: str,
-        report: Report,
-        seconds: float,
-    ) -> None:
+    def _start_nodes(self, state: State, recipe: _Recipe, report: Report, seconds: float) -> None:
         log_settings = resources.files("stream.broker").joinpath(LOG_SETTINGS).read_text("utf-8")
         for node in self.nodes:
             node.directory.mkdir(exist_ok=True)
-            write_properties(node.properties, {**node_settings(node.number, state.ports), **properties})
-            write_java_arguments(node.directory / "java.args", installation.jars, heap)
+            write_properties(
+                node.properties, {**node_settings(node.number, state.ports), **recipe.properties}
+            )
+            arguments = node.directory / "java.args"
+            write_java_arguments(arguments, recipe.installation.jars, recipe.heap, recipe.java_options)
             (node.directory / LOG_SETTINGS).write_text(log_settings, "utf-8")
         report(Progress("start", 0, len(self.nodes)))
         with ThreadPoolExecutor(len(self.nodes)) as pool:

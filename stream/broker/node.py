@@ -7,11 +7,11 @@ from pathlib import Path
 from stream.broker.errors import PortTaken, StartFailed
 from stream.broker.probe import cluster_at
 from stream.broker.process import birth, run, send, spawn, wait_until
-from stream.broker.settings import Ports
+from stream.broker.settings import QUICK_START, Ports
 
 FORMAT_SECONDS = 60.0
 START_SECONDS = 60.0
-STOP_SECONDS = 20.0
+STOP_SECONDS = 10.0
 KILL_SECONDS = 10.0
 _KEPT_LINES = 5
 
@@ -69,14 +69,13 @@ class Node:
         """Prepare its data directory, unless that was done before."""
         if (self.directory / "data" / "meta.properties").exists():
             return
-        # The JVM's first compiler only: a second saved out of two, for a program that runs once.
-        java = [str(self._java), "@java.args", "-XX:TieredStopAtLevel=1"]
+        java = [str(self._java), "@java.args", *QUICK_START]
         command = [*java, "kafka.tools.StorageTool", "format", "-t", cluster_id, "-c", str(self.properties)]
         result = run(command, directory=self.directory, seconds=FORMAT_SECONDS)
         if result.returncode != 0:
-            said = (result.stderr.strip() or result.stdout.strip()).splitlines()[-_KEPT_LINES:]
+            said = _gist((result.stdout + result.stderr).splitlines())
             raise StartFailed(
-                f'cannot format "{self.directory / "data"}": {" / ".join(said)}. '
+                f'cannot format "{self.directory / "data"}": {said}. '
                 "Check the settings that were given, or delete the directory and start again."
             )
 
@@ -107,17 +106,13 @@ class Node:
     def stop(self, seconds: float = STOP_SECONDS) -> None:
         """Let it shut down cleanly; kill it when it has not ended in time."""
         self.ask_to_end()
-        self.finish(seconds)
+        wait_until(lambda: not self.is_running(), seconds)
+        self.kill()
 
     def ask_to_end(self) -> None:
         """Ask it to shut down, and do not wait; a frozen one is woken up for it."""
         self._signal(signal.SIGTERM)
         self._signal(signal.SIGCONT)
-
-    def finish(self, seconds: float) -> None:
-        """Wait for its end, and bring it about when it does not come in time."""
-        if not wait_until(lambda: not self.is_running(), seconds):
-            self.kill()
 
     def kill(self) -> None:
         """End it at once, as a power cut would, and wait until it is gone."""
@@ -143,9 +138,7 @@ class Node:
                 f"a port of node {self.number} ({self.ports.broker} or {self.ports.controller}) was taken by "
                 "another program. Start again: another will be chosen."
             )
-        errors = [line for line in words if "ERROR" in line or "FATAL" in line or "Exception" in line]
-        reason = " / ".join((errors or words)[:_KEPT_LINES]) or "it said nothing"
-        return StartFailed(f'node {self.number} ended by itself: {reason}. Read "{self.log}".')
+        return StartFailed(f'node {self.number} ended by itself: {_gist(words)}. Read "{self.log}".')
 
     def _last_words(self) -> list[str]:
         text = ""
@@ -161,3 +154,10 @@ class Node:
         pid = self.pid
         if pid is not None:
             send(pid, which)
+
+
+def _gist(words: list[str]) -> str:
+    """Return the few lines that matter of what a JVM said before it ended: its errors, not where they were."""
+    lines = [line.strip() for line in words if line.strip() and not line.startswith("\tat ")]
+    errors = [line for line in lines if "ERROR" in line or "FATAL" in line or "Exception" in line]
+    return " / ".join(errors[:_KEPT_LINES] or lines[-_KEPT_LINES:]) or "it said nothing"

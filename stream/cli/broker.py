@@ -22,12 +22,13 @@ Command = Callable[Inputs, None]
 
 USUAL_PORT = 9092
 LOOK_SECONDS = 0.2
+DEFAULT_DIRECTORY = Path(".espalier/broker")
 _STEPS = {"download": "fetching the jars of Apache Kafka (once)", "start": "starting"}
 
 directory_option = click.option(
     "--directory",
     type=click.Path(file_okay=False, path_type=Path),
-    default=Path(".espalier/broker"),
+    default=DEFAULT_DIRECTORY,
     show_default=True,
     help="Where its topics, settings and logs are.",
 )
@@ -175,25 +176,25 @@ def start(
     Exit status: 0 ready, 69 no broker to be had, 75 one is running there already.
     """
     began = time.monotonic()
-    with progress_bars() as report:
-        running = Broker.start(
-            directory,
-            int(nodes),
-            attached=foreground,
-            properties=_settings(properties),
-            heap=heap,
-            port=port,
-            sources=Sources(cache, Fetch(fetch), java),
-            report=report,
-        )
-    click.echo(f"ready after {time.monotonic() - began:.1f} s")
-    click.echo(f"bootstrap_servers = {running.bootstrap_servers}")
-    if foreground:
-        with running:
+    with _signals_like_ctrl_c():
+        with progress_bars() as report:
+            running = Broker.start(
+                directory,
+                int(nodes),
+                attached=foreground,
+                properties=_settings(properties),
+                heap=heap,
+                port=port,
+                sources=Sources(cache, Fetch(fetch), java),
+                report=report,
+            )
+        click.echo(f"ready after {time.monotonic() - began:.1f} s")
+        click.echo(f"bootstrap_servers = {running.bootstrap_servers}")
+        if foreground:
             click.echo("Ctrl-C stops it")
-            _wait_for_the_end(running)
-    else:
-        where = "" if directory == Path(".espalier/broker") else f" --directory {directory}"
+            _stay(running)
+    if not foreground:
+        where = "" if directory == DEFAULT_DIRECTORY else f" --directory {directory}"
         click.echo(f"stop it with: espalier broker stop{where}")
 
 
@@ -252,14 +253,24 @@ def _settings(pairs: tuple[str, ...]) -> dict[str, str]:
     return settings
 
 
-def _wait_for_the_end(running: Broker) -> None:
-    """Return at Ctrl-C or SIGTERM; raise when a node ends by itself."""
+@contextlib.contextmanager
+def _signals_like_ctrl_c() -> Iterator[None]:
+    """Let SIGTERM and SIGHUP do what Ctrl-C does, so that a start that they cut short cleans up after itself."""
 
     def interrupt(number: int, frame: FrameType | None) -> None:
         raise KeyboardInterrupt
 
-    signal.signal(signal.SIGTERM, interrupt)
-    with contextlib.suppress(KeyboardInterrupt):
+    before = {which: signal.signal(which, interrupt) for which in (signal.SIGTERM, signal.SIGHUP)}
+    try:
+        yield
+    finally:
+        for which, handler in before.items():
+            signal.signal(which, handler)
+
+
+def _stay(running: Broker) -> None:
+    """Stop the broker at Ctrl-C; raise when a node ends by itself."""
+    with running, contextlib.suppress(KeyboardInterrupt):
         while all(node.is_running() for node in running.nodes):
             time.sleep(LOOK_SECONDS)
         raise NotRunning(

@@ -7,20 +7,11 @@ from pathlib import Path
 import click
 
 from learners import LEARNERS
+from stream.cli.options import config_option
 from stream.config import Loaded, read
 from stream.config.docs import reference
 from stream.config.show import as_json, as_toml, rows
 from stream.errors import ConfigError
-
-file_option = click.option(
-    "-c",
-    "--config",
-    "file",
-    type=click.Path(path_type=Path),
-    default=Path("espalier.toml"),
-    show_default=True,
-    help="The configuration file.",
-)
 
 
 @click.group()
@@ -37,7 +28,7 @@ def config() -> None:
 
 
 @config.command()
-@file_option
+@config_option
 def check(file: Path) -> None:
     """Report everything that is wrong with the configuration.
 
@@ -57,7 +48,7 @@ def check(file: Path) -> None:
 
 
 @config.command()
-@file_option
+@config_option
 @click.option("--json", "in_json", is_flag=True, help="Print a JSON list instead of TOML.")
 def show(file: Path, in_json: bool) -> None:
     """Print every setting in effect and where it came from.

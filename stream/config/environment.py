@@ -6,7 +6,7 @@ variable names a file that holds the value, which is how secrets are handed to c
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
@@ -15,7 +15,7 @@ import msgspec
 from stream.config.lines import KeyPath
 from stream.config.properties import ENDING_IN_FILE
 from stream.config.settings import Config
-from stream.config.wording import did_you_mean, quoted
+from stream.config.wording import nearest, quoted
 from stream.errors import Problem
 
 PREFIX = "ESPALIER_"
@@ -59,9 +59,7 @@ def from_environment(environ: Mapping[str, str]) -> tuple[Mapping[KeyPath, Given
         setting, from_file = _without_file(variable, known)
         path = _path(setting, known)
         if path is None:
-            names = (*known, _PROPERTIES + "SASL_PASSWORD")
-            hint = did_you_mean(variable, names) or " See them all with `espalier config docs`"
-            problems.append(Problem(variable, f"no setting has this variable.{hint}"))
+            problems.append(Problem(variable, f"no setting has this variable. {_hint(variable, known)}"))
         elif path in given:
             problems.append(Problem(variable, f"{quoted(setting)} is set as well. Keep one of them"))
         else:
@@ -106,6 +104,12 @@ def _is_service_link(variable: str, value: str) -> bool:
         _SERVICE_LINK.fullmatch(variable)
         or (variable.endswith("_PORT") and _SERVICE_ADDRESS.fullmatch(value))
     )
+
+
+def _hint(variable: str, known: Iterable[str]) -> str:
+    # Compared without what all of them begin with, which would make any two of them alike.
+    near = nearest(variable.removeprefix(PREFIX), [name.removeprefix(PREFIX) for name in known])
+    return f'Did you mean "{PREFIX}{near}"?' if near else "See them all with `espalier config docs`"
 
 
 def _contents(path: Path) -> str:

@@ -30,6 +30,10 @@ ENDING_IN_FILE = (
 """The properties whose own name ends like that of a variable which names a file."""
 
 
+PATIENCE_MS = 30_000
+"""How long the client waits for a message to be written, and the broker for a transaction, unless told."""
+
+
 class Rule(NamedTuple):
     """The values a property may have, none where it may not be set at all, and why."""
 
@@ -39,6 +43,7 @@ class Rule(NamedTuple):
 
 _COMMITTED = "offsets are committed in the transaction of the outputs and in no other way"
 _DURABLE = "a transaction counts only when every replica in sync has it"
+_WORKERS_OWN = "the worker sets it as it needs it"
 _NO_GAPS = "records that are there already would be skipped without a trace"
 
 RULES: Mapping[str, Rule] = MappingProxyType(
@@ -49,9 +54,10 @@ RULES: Mapping[str, Rule] = MappingProxyType(
         "auto.offset.reset": Rule(("earliest", "beginning", "smallest", "error"), _NO_GAPS),
         "bootstrap.servers": Rule((), 'it is given by "bootstrap_servers" in [kafka]'),
         "metadata.broker.list": Rule((), 'it is given by "bootstrap_servers" in [kafka]'),
-        "delivery.report.only.error": Rule(("false",), "every delivery is counted before a commit"),
+        "delivery.report.only.error": Rule((), _WORKERS_OWN),
         "enable.auto.commit": Rule(("false",), _COMMITTED),
         "enable.idempotence": Rule(("true",), "a message that is sent again would be written twice"),
+        "enable.partition.eof": Rule((), _WORKERS_OWN),
         "enable.ssl.certificate.verification": Rule(
             ("true",), 'anybody could pose as the broker; trust its certificate with "ssl.ca.location"'
         ),
@@ -133,11 +139,17 @@ def _spelled_out(value: PropertyValue) -> str | None:
 
 def _too_long_waits(properties: Mapping[str, PropertyValue]) -> Iterator[tuple[str, str]]:
     """A message must not be waited for longer than its transaction: the client refuses to start so."""
-    transaction = _milliseconds(properties.get("transaction.timeout.ms"))
-    for name in ("message.timeout.ms", "delivery.timeout.ms"):
-        message = _milliseconds(properties.get(name))
-        if message is not None and transaction is not None and message > transaction:
-            yield name, f'"{name}" must not be longer than "transaction.timeout.ms", which is {transaction}'
+    waits = {
+        name: milliseconds
+        for name in ("transaction.timeout.ms", "message.timeout.ms", "delivery.timeout.ms")
+        if (milliseconds := _milliseconds(properties.get(name))) is not None
+    }
+    transaction = waits.pop("transaction.timeout.ms", PATIENCE_MS)
+    for name, milliseconds in (waits or {"message.timeout.ms": PATIENCE_MS}).items():
+        if milliseconds > transaction:
+            blamed = name if name in waits else "transaction.timeout.ms"
+            waiting = f'"{name}" is {milliseconds} and "transaction.timeout.ms" {transaction}'
+            yield blamed, f"{waiting}. It must not be longer"
 
 
 def _milliseconds(value: PropertyValue | None) -> int | None:

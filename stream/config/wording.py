@@ -26,14 +26,20 @@ def listed(names: Iterable[str]) -> str:
     return f"{', '.join(most)} or {last}" if most else last
 
 
+def nearest(name: str, allowed: Iterable[str]) -> str | None:
+    """Return the allowed name that was probably meant, if one was."""
+    matches = get_close_matches(name, list(allowed), n=1)
+    return matches[0] if matches else None
+
+
 def did_you_mean(name: str, allowed: Iterable[str]) -> str:
     """Return a question for the nearest right name, with a blank before it, or nothing.
 
     >>> did_you_mean("lerner", ["name", "learner"])
     ' Did you mean "learner"?'
     """
-    nearest = get_close_matches(name, list(allowed), n=1)
-    return f" Did you mean {quoted(nearest[0])}?" if nearest else ""
+    near = nearest(name, allowed)
+    return f" Did you mean {quoted(near)}?" if near else ""
 
 
 def choice(name: str, allowed: Iterable[str]) -> str:

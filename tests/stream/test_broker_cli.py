@@ -69,7 +69,7 @@ def test_start_status_stop_and_start_again(clean: Path) -> None:
 
     again = espalier_broker("start", directory=clean)
     assert (again.returncode, again.stdout) == (75, "")
-    assert f"is running in" in again.stderr and running.bootstrap_servers in again.stderr
+    assert f"at {running.bootstrap_servers}. Use it, stop it" in again.stderr
 
     status = espalier_broker("status", "--json", directory=clean)
     assert status.returncode == 0

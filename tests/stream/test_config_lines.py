@@ -33,7 +33,7 @@ from stream.config.lines import KeyPath, locate
         ("a = \"]#'\"\nb = ']#\"'\nc = 3", ("c",), 3),
         ("a = 1979-05-27 07:32:00 # when\nb = 1", ("b",), 2),
         ("a = 1\r\nb = 2\r\n", ("b",), 2),
-        ("a = ''\nb = \"\"\nc = \"\"\"\"\"\"\nd = 1", ("d",), 4),
+        ('a = \'\'\nb = ""\nc = """"""\nd = 1', ("d",), 4),
     ],
 )
 def test_a_setting_is_found_on_its_line(text: str, path: KeyPath, line: int) -> None:

@@ -1,0 +1,5 @@
+"""`python -m stream` is `espalier`."""
+
+from stream.cli.main import main
+
+main()

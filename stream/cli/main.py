@@ -1,0 +1,61 @@
+"""The command `espalier`."""
+
+# ruff: noqa: D301 - the backspace that keeps click from filling a paragraph must be one
+
+import sys
+
+import click
+
+from stream.broker import BrokerError
+from stream.cli.broker import broker
+from stream.cli.config import config
+from stream.cli.demo import demo
+from stream.cli.evaluate import evaluate
+from stream.cli.produce import produce
+from stream.cli.reproduce import reproduce
+from stream.cli.tail import tail
+from stream.cli.topics import topics
+from stream.cli.tree import tree
+from stream.cli.worker import worker
+from stream.errors import StreamError
+
+RECURSION = 20_000
+"""The readable learners call themselves once per level of the tree, which has a level per attribute."""
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
+@click.version_option(package_name="espalier")
+def espalier() -> None:
+    """Decision trees trained along a Kafka stream.
+
+    Labelled instances come in on a topic; agents answer each, learn from it, and publish predictions and
+    every change of the tree. At every moment the tree is exactly the one a batch learner would build.
+
+    \b
+    Try it:
+      espalier demo                              a broker, a stream, a growing tree
+      espalier evaluate FILE.csv                 test-then-train over a file, without Kafka
+    Run it:
+      espalier broker start                      a real Kafka for development
+      espalier topics create                     the topics of espalier.toml
+      espalier worker                            its agents
+      espalier produce FILE.csv --topic T        put instances in
+      espalier tail T.predictions                watch what comes out
+    """
+
+
+for command in (broker, config, demo, evaluate, produce, reproduce, tail, topics, tree, worker):
+    espalier.add_command(command)
+
+
+def main() -> None:
+    """Run a command; what has a name among our errors ends with its message and its exit status."""
+    sys.setrecursionlimit(RECURSION)
+    try:
+        espalier(prog_name="espalier")
+    except StreamError as error:
+        click.echo(f"espalier: {error}", err=True)
+        sys.exit(error.exit_code)
+    except BrokerError as error:
+        click.echo(f"espalier: {error}", err=True)
+        sys.exit(69)

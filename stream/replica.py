@@ -1,0 +1,68 @@
+"""A tree rebuilt from the change topic alone."""
+
+from collections.abc import Iterable
+
+import msgspec
+
+from learners.change import ChangeKind, TreeChange, fold
+from learners.outline import AttributeTest, Outline, digest, from_dict
+from stream import events
+from stream.errors import StateError
+
+_decoder = msgspec.json.Decoder(events.TreeChange)
+
+
+class Replica:
+    """The tree of one model of one agent, as far as its changes have been followed.
+
+    Args:
+        agent: Whose changes to follow; others on the same topic are passed over.
+        model: Which of its models; None: the first that appears.
+    """
+
+    def __init__(self, agent: str, model: str | None = None) -> None:
+        self.agent = agent
+        self.model = model
+        self.outline: Outline | None = None
+        self.version = 0
+        self._digest = digest(None)
+
+    def follow(self, values: Iterable[bytes | None], until: int | None = None) -> None:
+        """Take over some records of the change topic, up to a version.
+
+        Raises:
+            StateError: A change is missing, came twice, or does not lead to the tree it names.
+        """
+        for value in values:
+            if value is None or (until is not None and self.version >= until):
+                continue
+            record = _decoder.decode(value)
+            if record.agent == self.agent and self.model in (None, record.model):
+                self.model = record.model
+                self._take(record)
+
+    def _take(self, record: events.TreeChange) -> None:
+        where = f"change {record.seq} of {record.agent} ({record.model})"
+        if record.seq != self.version + 1:
+            raise StateError(f"{where} follows change {self.version}. Part of the change topic is missing")
+        if record.tree.previous_digest != self._digest:
+            raise StateError(f"{where} was made to another tree than the one before it")
+        self.outline = fold(map(_change_of, record.changes), self.outline)
+        self._digest = digest(self.outline)
+        if self._digest != record.tree.digest:
+            raise StateError(f"{where} does not lead to the tree it names")
+        self.version = record.seq
+
+
+def _change_of(record: events.Change) -> TreeChange:
+    return TreeChange(
+        ChangeKind(record.kind),
+        tuple((_test_of(step), step.value) for step in record.path),
+        None if record.old_test is None else _test_of(record.old_test),
+        None if record.new_test is None else _test_of(record.new_test),
+        from_dict(msgspec.json.decode(record.subtree)),
+    )
+
+
+def _test_of(told: events.NodeTest | events.PathStep) -> AttributeTest:
+    return AttributeTest(told.attribute, None if told.at_most is msgspec.UNSET else told.at_most)

@@ -1,0 +1,37 @@
+"""Every law of `learners.checks` for every learner of the registry."""
+
+from functools import partial
+
+import pytest
+from hypothesis import given, settings
+
+from learners import LEARNERS, make_learner, option_names
+from learners.checks import Law, LawError, check_learner, laws_of
+from learners.learner import Learner
+from learners.schema import Instance
+from tests.strategies import Case, cases
+
+LAWS = [
+    pytest.param(name, law, id=f"{name}:{title}")
+    for name, learner in LEARNERS.items()
+    for title, law in laws_of(learner)
+]
+AS_GIVEN = {"forgetting_undoes_learning"}
+"""Laws of learners that retain every instance as it was given."""
+
+
+def maker(name: str, case: Case) -> partial[Learner]:
+    """Return what makes the learner of a case, with those of its settings that it has."""
+    known = option_names(name)
+    chosen = {key: value for key, value in case.settings.items() if key in known}
+    return partial(make_learner, name, case.schema, chosen)
+
+
+@pytest.mark.parametrize(("name", "law"), LAWS)
+def test_every_learner_obeys_every_law(name: str, law: Law) -> None:
+    @settings(max_examples=40, deadline=None)
+    @given(cases(max_size=10, retention=law.__name__ not in AS_GIVEN))
+    def obeys(case: Case) -> None:
+        law(maker(name, case), case.stream)
+
+    obeys()
