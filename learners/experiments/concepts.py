@@ -58,9 +58,7 @@ def boolean(attributes: Sequence[str], rule: Callable[[tuple[int, ...]], bool], 
 
 def multiplexor() -> Concept:
     """Return the 64 instances of the six-bit multiplexor: two address bits choose one of four data bits."""
-    return boolean(
-        ("a0", "a1", "d0", "d1", "d2", "d3"), lambda bits: bits[2 + 2 * bits[0] + bits[1]] == 1
-    )
+    return boolean(("a0", "a1", "d0", "d1", "d2", "d3"), lambda bits: bits[2 + 2 * bits[0] + bits[1]] == 1)
 
 
 def parity(bits: int, values: int = 2) -> Concept:

@@ -46,8 +46,8 @@ NOTES = [
     "Not told: how the tie between eyes and hair after the fourth instance is broken. Eyes stays, and so the "
     "order of ties is eyes, hair, height; the arbitrary test of an expansion is height, as in the text.",
     "Not told in words but drawn: nodes of one class that a pull-up has left expanded are not restructured.",
-    "The drawings of the article are not part of every copy of it; compared are the words of section 3.3, the "
-    "counts that follow from Table 5, and the tree at the end.",
+    "The drawings of the article are missing from some copies of it; compared are the words of section 3.3, "
+    "the counts that follow from Table 5, and the tree at the end.",
 ]
 
 
@@ -103,7 +103,9 @@ class Example:
         report = Report(self.name, self.title, notes=NOTES)
         for number, (told, stage, line) in enumerate(zip(TOLD, steps, _instances(concept), strict=True), 1):
             report.checks.append(_step(number, told, stage))
-            spent = ", ".join(f"{count} {name.replace('_', ' ')}" for name, count in stage.spent.spent().items())
+            spent = ", ".join(
+                f"{count} {name.replace('_', ' ')}" for name, count in stage.spent.spent().items()
+            )
             report.drawings.append(Drawing(f"after instance {number}, {line}: {spent}", stage.drawn))
         contracted = Pen(concept).contracted(root)
         report.drawings.append(Drawing("contracted", contracted))

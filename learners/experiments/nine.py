@@ -57,7 +57,7 @@ def _tree(root: Node, ops: OpCounts, tests: Sequence[Example]) -> dict[str, floa
 
 
 def figures(
-    outcomes: Sequence[Outcome], subject: str, printed: Printed | None, *, determined: bool
+    outcomes: Sequence[Outcome], subject: str, printed: Printed | None, *, determined: bool | None
 ) -> list[Figure]:
     """Return the row of one algorithm."""
     return [

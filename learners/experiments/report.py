@@ -16,8 +16,8 @@ class Verdict(StrEnum):
 
     PASS = "PASS"
     FAIL = "FAIL"
-    NEAR = "near"  # not determined by the paper, within the same distance
-    OFF = "off"  # not determined by the paper, further away
+    AGREES = "agrees"  # not determined by the paper, within the same distance
+    DIFFERS = "differs"  # not determined by the paper, further away
     NOTED = "-"  # nothing to compare with
 
 
@@ -124,7 +124,7 @@ def compare(
     measured: Sequence[float],
     *,
     digits: int = 0,
-    determined: bool = True,
+    determined: bool | None = True,
 ) -> Figure:
     """Return a figure from the measurements of several runs.
 
@@ -132,34 +132,37 @@ def compare(
     twenty. However many runs are made here, it must be within three standard errors of such a mean; where
     all runs agree, it must be equal as far as it is printed.
 
+    Args:
+        row: The system.
+        column: What was measured.
+        paper: What the paper prints.
+        measured: What each run measured.
+        digits: The decimals the paper prints.
+        determined: Whether the paper tells enough to expect the same; None: it cannot be expected at all.
+
     >>> compare("ID5R", "Insts", 126, [110, 130, 150, 90]).verdict
     <Verdict.PASS: 'PASS'>
     """
     mean = statistics.fmean(measured)
     spread = statistics.stdev(measured) if len(measured) > 1 else 0.0
-    if not spread:
-        equal = paper is not None and round(mean, digits) == paper
-        return Figure(
-            row, column, paper, mean, None, None, digits, _verdict(equal, determined=determined, paper=paper)
-        )
-    error = spread / math.sqrt(len(measured))
-    distance = None
-    if paper is not None:
-        distance = abs(paper - mean) / (spread / math.sqrt(min(len(measured), PAPERS_RUNS)))
-    within = distance is not None and distance <= STANDARD_ERRORS
-    return Figure(
-        row, column, paper, mean, error, distance, digits, _verdict(within, determined=determined, paper=paper)
-    )
+    error = distance = None
+    agrees = paper is not None and round(mean, digits) == paper
+    if spread:
+        error = spread / math.sqrt(len(measured))
+        if paper is not None:
+            distance = abs(paper - mean) / (spread / math.sqrt(min(len(measured), PAPERS_RUNS)))
+            agrees = distance <= STANDARD_ERRORS
+    comparable = paper is not None and determined is not None
+    verdict = _verdict(agrees, determined=bool(determined)) if comparable else Verdict.NOTED
+    return Figure(row, column, paper, mean, error, distance, digits, verdict)
 
 
 def check(statement: str, holds: bool, seen: str, *, determined: bool = True) -> Check:
     """Return a check of a statement."""
-    return Check(statement, seen, _verdict(holds, determined=determined, paper=0))
+    return Check(statement, seen, _verdict(holds, determined=determined))
 
 
-def _verdict(agrees: bool, *, determined: bool, paper: float | None) -> Verdict:
-    if paper is None:
-        return Verdict.NOTED
+def _verdict(agrees: bool, *, determined: bool) -> Verdict:
     if determined:
         return Verdict.PASS if agrees else Verdict.FAIL
-    return Verdict.NEAR if agrees else Verdict.OFF
+    return Verdict.AGREES if agrees else Verdict.DIFFERS

@@ -24,9 +24,9 @@ NOTES = [
     "re-establishes the subtrees only of a node whose own test has changed. A pull-up also rearranges the "
     "subtrees of the nodes further down the path. Where the test of such a node happens to be best already, "
     "nothing looks at them again.",
-    "With the seventh instance, a is pulled up to the root over b. Below a = 1 the old test b is the best one, "
-    "so the printed table leaves what is below b = 0 as the pull-up made it: a test of c, which all three "
-    "instances there answer alike (E = 1 or nearly), where d tells the classes apart (E = 0).",
+    "With the seventh instance, a is pulled up to the root over b. Below a = 1 the old test b is the best "
+    "one, so the printed table leaves what is below b = 0 as the pull-up made it: a test of c, of which both "
+    "instances there have the same value (E = 1), although d tells their classes apart (E = 0).",
     "The correction: once anything was restructured, every subtree off the path is re-established on the way "
     "down, whether or not the test of the node itself has changed (learners/utgoff/id5r.py). All figures of "
     "ID5R here are with the correction.",
@@ -159,8 +159,8 @@ class Table3:
             check(
                 "the corrected table equals ID3 after every instance of random problems",
                 mismatches == 0,
-                f"{mismatches:.0f} differences after {insertions:,.0f} instances of {len(outcomes)} problems; "
-                f"as printed, {printed} of the problems come to another tree",
+                f"{mismatches:.0f} differences after {insertions:,.0f} instances of {len(outcomes)} "
+                f"problems; as printed, the tree is another one at some step of {printed} problems",
             )
         )
         return report

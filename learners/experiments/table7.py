@@ -26,8 +26,8 @@ NOTES = [
     "within three standard errors of a mean of twenty, however many runs are made here. With only twenty "
     "runs of one's own both sides are that uncertain, and one figure in thirty fails by chance: hence more.",
     "Not attempted: the CPU seconds, which are of Common Lisp on a SUN 4/110.",
-    "The text says that the final tree of ID4 hat has 5.3 nodes on average, the table 5.6; 5.3 is what Table 8 "
-    "has for it.",
+    "The text says that the final tree of ID4 hat has 5.3 nodes on average, the table 5.6; 5.3 is what "
+    "Table 8 has for it.",
 ]
 
 

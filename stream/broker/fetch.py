@@ -91,8 +91,11 @@ def _download(
     def read(line: str) -> None:
         if line:
             last[0] = line
-        if line.startswith(("[ERROR]", "ERROR")):
-            errors.append(line.removeprefix("[ERROR]").removeprefix("ERROR").strip())
+        # Maven says why in a warning; its error is only what followed from that.
+        if line.startswith(("[ERROR]", "ERROR")) or "Could not transfer" in line:
+            errors.append(
+                line.removeprefix("[WARNING]").removeprefix("[ERROR]").removeprefix("ERROR").strip()
+            )
         # Maven says "Downloaded from ...: .../name.jar (...)" and "Copying name.jar to ...", jgo "name.jar";
         # but "Downloading from ...: .../name.jar" is a jar that is not here yet.
         elif "Downloading" not in line:

@@ -22,7 +22,7 @@ def find_java(wanted: Path | None = None) -> Path:
             continue
         version = java_version(java)
         if version is None:
-            reasons.append(f'"{java}" does not tell its version')
+            reasons.append(f'"{java}" is not there or is no Java')
         elif version < OLDEST_JAVA:
             reasons.append(f'"{java}" is Java {version}')
         else:

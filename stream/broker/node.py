@@ -10,7 +10,7 @@ from stream.broker.process import birth, run, send, spawn, wait_until
 from stream.broker.settings import QUICK_START, Ports
 
 FORMAT_SECONDS = 60.0
-START_SECONDS = 60.0
+START_SECONDS = 120.0
 STOP_SECONDS = 10.0
 KILL_SECONDS = 10.0
 _KEPT_LINES = 5
@@ -157,7 +157,7 @@ class Node:
 
 
 def _gist(words: list[str]) -> str:
-    """Return the few lines that matter of what a JVM said before it ended: its errors, not where they were."""
+    """Return the few lines that matter of what a JVM said before it ended: its errors without the stack."""
     lines = [line.strip() for line in words if line.strip() and not line.startswith("\tat ")]
     errors = [line for line in lines if "ERROR" in line or "FATAL" in line or "Exception" in line]
     return " / ".join(errors[:_KEPT_LINES] or lines[-_KEPT_LINES:]) or "it said nothing"

@@ -12,8 +12,8 @@ from stream.broker.probe import HOST
 FEW_PARTITIONS = "4"
 LOG_SETTINGS = "log4j2.properties"
 QUICK_START = ("-XX:TieredStopAtLevel=1",)
-"""Java options that leave out the JVM's second compiler: two thirds of the CPU time of a start, at a lower top
-speed. Right for tests and for programs that run once, wrong for measurements."""
+"""Java options without the JVM's second compiler: a start takes two thirds of the CPU time, and the top speed
+is lower. Right for tests and for programs that run once, wrong for measurements."""
 
 
 @dataclass(frozen=True, slots=True)

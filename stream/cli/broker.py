@@ -255,7 +255,7 @@ def _settings(pairs: tuple[str, ...]) -> dict[str, str]:
 
 @contextlib.contextmanager
 def _signals_like_ctrl_c() -> Iterator[None]:
-    """Let SIGTERM and SIGHUP do what Ctrl-C does, so that a start that they cut short cleans up after itself."""
+    """Let SIGTERM and SIGHUP do what Ctrl-C does, so that a start which they cut short cleans up."""
 
     def interrupt(number: int, frame: FrameType | None) -> None:
         raise KeyboardInterrupt

@@ -9,10 +9,8 @@ import click
 from stream.broker import BrokerError
 from stream.cli.broker import broker
 from stream.cli.config import config
-from stream.cli.demo import demo
 from stream.cli.evaluate import evaluate
 from stream.cli.produce import produce
-from stream.cli.reproduce import reproduce
 from stream.cli.tail import tail
 from stream.cli.topics import topics
 from stream.cli.tree import tree
@@ -44,7 +42,7 @@ def espalier() -> None:
     """
 
 
-for command in (broker, config, demo, evaluate, produce, reproduce, tail, topics, tree, worker):
+for command in (broker, config, evaluate, produce, tail, topics, tree, worker):
     espalier.add_command(command)
 
 

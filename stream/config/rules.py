@@ -106,7 +106,7 @@ def _uses(agent: Agent, path: KeyPath, draft: Draft) -> Iterator[_Use]:
     bases = {(*path, "name"): agent.name, (*path, "input"): agent.input}
     for role in Topics.__struct_fields__:
         where = _where(path, role, draft)
-        if draft.is_sound(where) and (where not in bases or _is_topic_name(bases[where])):
+        if where not in bases or _is_topic_name(bases[where]):
             yield _Use(getattr(agent.topics, role), role, agent.name, where)
 
 

@@ -205,7 +205,7 @@ def read_to_end(
         consumer.assign([TopicPartition(partition.topic, partition.number, start)])
         deadline = time.monotonic() + 2 * REQUEST_SECONDS
         while True:
-            for message in consumer.consume(500, 0.5):
+            for message in consumer.consume(500, 0.05):
                 error = message.error()
                 if error is None:
                     deadline = time.monotonic() + 2 * REQUEST_SECONDS
@@ -240,7 +240,7 @@ def follow(
     try:
         consumer.assign([TopicPartition(name, n, start) for name, n in sorted(open_ends)])
         while open_ends or not until_end:
-            messages = consumer.consume(500, 0.2)
+            messages = consumer.consume(500, 0.1)
             for message in messages:
                 error = message.error()
                 if error is None:

@@ -18,11 +18,13 @@ class FakeOptions(Options, frozen=True):
         significance: A level.
         window: A length.
         selection: A way.
+        depth: A number that can be taken away.
     """
 
     significance: Annotated[float, msgspec.Meta(gt=0, lt=1)] | None = None
     window: Annotated[int, msgspec.Meta(ge=1)] | None = None
     selection: Literal["e-score", "gain-ratio"] = "e-score"
+    depth: int | None = 5
 
     def __post_init__(self) -> None:
         if self.selection == "gain-ratio" and self.window:
@@ -74,7 +76,8 @@ journal = "loans-journal"
 
 [agent.options]
 significance = 0.01
-window = "none"
+window = 9
+depth = "none"
 
 [agent.schema]
 classes = ["yes", "no"]

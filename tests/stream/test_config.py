@@ -7,7 +7,7 @@ import pytest
 
 from learners import LEARNERS
 from learners.schema import Attribute, AttributeType
-from stream.config import Agent, Scope, parse, read
+from stream.config import Agent, Properties, Scope, parse, read
 from stream.config.environment import RESERVED, variables
 from tests.stream.config_samples import (
     FAKES,
@@ -68,7 +68,7 @@ def test_a_full_file_is_read_as_it_is_written() -> None:
     )
     assert (loans.topics.predictions, loans.topics.journal) == ("answers", "loans-journal")
     assert loans.topics.snapshots == "loans.snapshots"
-    assert loans.options == FakeOptions(significance=0.01)
+    assert loans.options == FakeOptions(significance=0.01, window=9, depth=None)
     assert loans.schema.attributes == (
         Attribute("income", AttributeType.NUMERIC),
         Attribute("housing", values=("own", "rent"), open=False),
@@ -101,6 +101,10 @@ def test_a_configuration_does_not_change() -> None:
         config.instance = "other"  # type: ignore[misc]
     with pytest.raises(TypeError):
         config.kafka.properties["acks"] = "0"  # type: ignore[index]
+    values = {"client.id": "a"}
+    properties = Properties(values)
+    values["client.id"] = "b"
+    assert properties["client.id"] == "a"
 
 
 @pytest.mark.parametrize("learner", sorted(LEARNERS))

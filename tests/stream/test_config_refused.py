@@ -50,6 +50,7 @@ WRONG = {
         5,
         'metrics: "enabled" must be true or false, not "yes"',
     ),
+    "a number in quotes": (after_agent('[metrics]\nport = "9464"'), 5, 'from 0 to 65535, not "9464"'),
     "empty string": (after_agent('id = ""'), 4, '"id" must be a string that is not empty, not ""'),
     "a date": (after_agent("group = 2020-01-01"), 4, "not a date or time"),
     "below the range": (
@@ -384,7 +385,8 @@ input = "x y"
 
 def test_what_rests_on_a_wrong_value_is_not_blamed_as_well() -> None:
     assert "label" in the_problem_of(after_agent("label = 5\nschema.attributes.class = {}"))
-    assert "max_classes" in the_problem_of(
-        after_agent('schema.classes = ["a", "b"]\n[limits]\nmax_classes = "one"')
+    classes = [str(number) for number in range(300)]
+    assert '"max_classes" must be' in the_problem_of(
+        after_agent(f'schema.classes = {classes}\n[limits]\nmax_classes = "one"')
     )
     assert "name" in the_problem_of('[[agent]]\nname = 5\ninput = "a"\n' + SMALLEST)
