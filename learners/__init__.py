@@ -9,17 +9,18 @@ from collections.abc import Mapping
 
 import msgspec
 
+from learners.core.id5r import ID5R
 from learners.hat import hat_of
 from learners.learner import Learner, Options, make_options
 from learners.schema import Limits, Schema
 from learners.snapshot import SnapshotError, learner_of
+from learners.utgoff import id5r as reference
 from learners.utgoff.id3prime import ID3, ID3Prime
 from learners.utgoff.id4 import ID4
 from learners.utgoff.id5 import ID5
-from learners.utgoff.id5r import ID5R, ID5RReference
 
 LEARNERS: dict[str, type[Learner]] = {
-    learner.name: learner for learner in (ID3, ID3Prime, ID4, ID5, ID5R, ID5RReference)
+    learner.name: learner for learner in (ID3, ID3Prime, ID4, ID5, ID5R, reference.ID5R)
 }
 """Every learner by the name it has in a configuration."""
 
@@ -53,7 +54,7 @@ def make_learner(
     learner = _learner(name)
     if not isinstance(settings, Options):
         settings = make_options(learner.options_type, settings or {})
-    kind = hat_of(learner) if settings.train == "errors" else learner
+    kind = hat_of(learner) if settings.train == "errors" and not _has_own_hat(learner) else learner
     return kind(schema, settings, limits)
 
 
@@ -68,7 +69,14 @@ def restore_learner(data: bytes, limits: Limits | None = None) -> Learner:
     except UnknownLearnerError as error:
         raise SnapshotError(str(error)) from error
     restored = learner.restore(data, limits)
-    return hat_of(learner).over(restored) if restored.options.train == "errors" else restored
+    if restored.options.train == "errors" and not _has_own_hat(learner):
+        return hat_of(learner).over(restored)
+    return restored
+
+
+def _has_own_hat(learner: type[Learner]) -> bool:
+    """Return whether a learner sees to `train = "errors"` itself, which is faster."""
+    return bool(getattr(learner, "wears_hat", False))
 
 
 def option_types(name: str) -> dict[str, object]:

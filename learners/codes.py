@@ -87,6 +87,8 @@ class Codes:
         self.values: list[list[str]] = []  # per attribute the text of each code
         self.classes: list[str] = []
         self.label_kind = "any" if self.schema.classes else ""
+        self.grown = 0
+        """How many names have been added so far: whoever keeps something by codes sees whether to look."""
         self._attribute_codes: dict[str, int] = {}
         self._value_codes: list[dict[str, int]] = []
         self._class_codes: dict[str, int] = {}
@@ -96,7 +98,8 @@ class Codes:
                 attribute.name, "number" if attribute.type is AttributeType.NUMERIC else "any"
             )
             for text in attribute.values:
-                self._add_value(code, text)
+                if text != MISSING:  # which has its code already
+                    self._add_value(code, text)
         for name in self.schema.classes:
             self._add_class(name)
 
@@ -135,6 +138,14 @@ class Codes:
                 row[code] = UNSEEN_CODE
         return tuple(row)
 
+    def attribute_code(self, name: str) -> int:
+        """Return the code of an attribute that has been met."""
+        return self._attribute_codes[name]
+
+    def value_code(self, attribute: int, text: str) -> int:
+        """Return the code of a value that has been met."""
+        return MISSING_CODE if text == MISSING else self._value_codes[attribute][text]
+
     def class_code(self, label: Value) -> int:
         """Return the code of a class, or -1 where it has not been met."""
         return -1 if label is None else self._class_codes.get(text_of(label), -1)
@@ -148,7 +159,7 @@ class Codes:
         new_values: list[tuple[int, str, str]] = []
         sentinels = self.schema.missing_values
         for name, value in values.items():
-            missing = value is None or (bool(sentinels) and value in sentinels)
+            missing = value is None or value == MISSING or (bool(sentinels) and value in sentinels)
             kind = "" if missing else self._kind(name, value)
             code = self._attribute_codes.get(name)
             if code is None:
@@ -267,6 +278,7 @@ class Codes:
     # ---- growth
 
     def _add_attribute(self, name: str, kind: str) -> int:
+        self.grown += 1
         code = self._attribute_codes[name] = len(self.attributes)
         self.attributes.append(name)
         self.kinds.append(kind)
@@ -275,11 +287,13 @@ class Codes:
         return code
 
     def _add_value(self, attribute: int, text: str) -> int:
+        self.grown += 1
         code = self._value_codes[attribute][text] = len(self.values[attribute])
         self.values[attribute].append(text)
         return code
 
     def _add_class(self, name: str) -> int:
+        self.grown += 1
         code = self._class_codes[name] = len(self.classes)
         self.classes.append(name)
         return code

@@ -58,10 +58,6 @@ class Hat:
         """The operations of the learner inside."""
         return self.inner.ops
 
-    @ops.setter
-    def ops(self, ops: OpCounts) -> None:
-        self.inner.ops = ops
-
     @property
     def retained(self) -> int:
         """How many instances the tree stands for: those that were learned."""

@@ -100,11 +100,15 @@ class Learner(Protocol):
     options_type: ClassVar[type[Options]]
     schema: Schema
     codes: Codes
-    ops: OpCounts
 
     def __init__(
         self, schema: Schema | None = None, options: Options | None = None, limits: Limits | None = None
     ) -> None: ...
+
+    @property
+    def ops(self) -> OpCounts:
+        """What learning has cost so far."""
+        ...
 
     @property
     def options(self) -> Options:

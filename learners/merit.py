@@ -98,6 +98,12 @@ def g_statistic(table: Table, classes: Tally) -> float:
     return 2 * math.log(2) * (disorder(classes) - remaining_disorder(table)) / (1 << FRACTION_BITS)
 
 
+@lru_cache(maxsize=1 << 14)
+def critical_gain(alpha: float, degrees: int) -> int:
+    """Return n times the gain, in fixed point, above which G is significant."""
+    return math.floor(chi_square_threshold(alpha, degrees) / (2 * math.log(2)) * (1 << FRACTION_BITS))
+
+
 def chi_square_tail(x: float, degrees: int) -> float:
     """Return the probability that a chi-square variable is larger than x.
 
@@ -165,8 +171,9 @@ def is_significant(table: Table, classes: Tally, alpha: float, *, pearsons: bool
     degrees = degrees_of_freedom(table, classes)
     if degrees < 1:
         return False
-    statistic = pearson(table, classes) if pearsons else g_statistic(table, classes)
-    return statistic > chi_square_threshold(alpha, degrees)
+    if pearsons:
+        return pearson(table, classes) > chi_square_threshold(alpha, degrees)
+    return disorder(classes) - remaining_disorder(table) > critical_gain(alpha, degrees)
 
 
 def majority(tally: Tally, order: Mapping[int, tuple[int, str]] | None = None) -> int | None:

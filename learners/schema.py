@@ -15,7 +15,7 @@ Value = str | bool | int | float | None
 Values = Mapping[str, Value]
 
 MISSING = "?"
-"""The text of a missing value, as it appears on a branch."""
+"""The text of a missing value, as it appears on a branch. A value written so is a missing one, too."""
 
 
 class AttributeType(StrEnum):

@@ -65,7 +65,7 @@ def unpack(data: bytes, learner: str, body: type[T]) -> T:
 
 def _head(data: bytes) -> tuple[str, int, int, bytes]:
     """Return the learner's name, where the body starts, how long it is, and its checksum."""
-    if data[:4] != MAGIC or len(data) < 7:
+    if data[:4] != MAGIC or len(data) < 7 or data[4:6] == b"\0\0":
         raise SnapshotError("the bytes are not a snapshot")
     version, name_length = struct.unpack_from("<HB", data, 4)
     if version > FORMAT:

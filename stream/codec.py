@@ -4,9 +4,10 @@ A record is a flat JSON object. Whatever else it is becomes a `RejectedRecord` w
 set, decided by our own rules and not by what a parser happens to accept: see docs/records.md.
 """
 
+import hashlib
 import json
 from collections.abc import Mapping
-from typing import NamedTuple
+from typing import NamedTuple, NoReturn
 
 import msgspec
 
@@ -19,9 +20,15 @@ from stream.record import Headers, Output, Record
 
 OP_HEADER = "espalier.op"
 VERSION = b"1"
+MAX_NUMBER = 1_024
+"""The longest number that is read, in characters. Nobody writes one; reading it is work for nothing."""
+STUB_LIMIT = 900_000
+"""What is longer than this is not copied into a dead letter, which would pass the client's message limit."""
 _MAX_MESSAGE = 1_024
-_STUB_LIMIT = 900_000
-"""Values longer than this are not copied into a dead letter, which would pass the broker's message limit."""
+_OUR_HEADERS = ("espalier.dlq.", "__streams.errors.")
+_INT64 = range(-(2**63), 2**63)
+_AS_DIGITS = bytes(0x30 if byte in b"+-.0123456789Ee" else 0x20 for byte in range(256))
+_TOO_MANY_DIGITS = b"0" * (MAX_NUMBER + 1)
 
 _flat = msgspec.json.Decoder(dict[str, str | bool | int | float | None])
 _encoder = msgspec.json.Encoder()
@@ -41,7 +48,8 @@ class Decoder:
     Args:
         label: The field that holds the class.
         id_field: The field that names a record.
-        max_bytes: The longest value that is looked at.
+        max_bytes: The longest record that is looked at, key and value together: the key is copied into what
+            is written.
         max_depth: How deep brackets may be nested before a record counts as a bomb rather than a mistake.
     """
 
@@ -60,9 +68,10 @@ class Decoder:
         data = record.value
         if data is None:
             raise RejectedRecord("null_value", "decode", "the record has no value")
-        if len(data) > self._max_bytes:
+        size = len(data) + len(record.key or b"")
+        if size > self._max_bytes:
             raise RejectedRecord(
-                "too_large", "decode", f"the record has {len(data)} bytes, more than {self._max_bytes}"
+                "too_large", "decode", f"the record has {size} bytes, more than {self._max_bytes}"
             )
         if record.headers:
             _check_op(record.headers)
@@ -71,8 +80,8 @@ class Decoder:
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
             raise self._why(data, error) from error
         # Every key has a colon of its own, so as many colons as keys means that no key came twice.
-        if data.count(b":") != len(values):
-            _refuse_duplicates(data)
+        if data.count(b":") != len(values) or (len(data) > MAX_NUMBER and _has_many_digits(data)):
+            _look_again(data)
         label = values.pop(self._label, None)
         return Decoded(values, label, self._id_of(values))
 
@@ -80,6 +89,10 @@ class Decoder:
         name = values.pop(self._id, None)
         if isinstance(name, bool):
             raise RejectedRecord("bad_id", "decode", f'the id "{self._id}" must be a string or a number')
+        if type(name) is int and name not in _INT64:
+            raise RejectedRecord(
+                "number_range", "decode", f'the id "{self._id}" is an integer of more than 64 bits'
+            )
         return name
 
     def _why(self, data: bytes, error: Exception) -> RejectedRecord:
@@ -87,11 +100,11 @@ class Decoder:
         text = str(error)
         if not data.strip(b" \t\r\n"):
             return RejectedRecord("empty", "decode", "the record is empty")
-        if isinstance(error, UnicodeDecodeError) or "surrogate" in text or not _is_utf8(data):
+        if isinstance(error, UnicodeDecodeError) or _is_other_text(data):
             return RejectedRecord(
                 "encoding", "decode", "the record is not UTF-8 text without a byte-order mark"
             )
-        if _depth(data, self._max_depth) > self._max_depth:
+        if _is_deeper(data, self._max_depth):
             return RejectedRecord("too_deep", "decode", f"brackets are nested deeper than {self._max_depth}")
         if isinstance(error, msgspec.ValidationError):
             if text.startswith("Expected `object`"):
@@ -100,7 +113,7 @@ class Decoder:
                 reason = "number_range" if "nteger" in text else "non_finite"
                 return RejectedRecord(reason, "decode", f"a number cannot be represented: {text}")
             return RejectedRecord("wrong_type", "decode", f"a field holds no plain value: {text}")
-        return RejectedRecord("json_syntax", "decode", f"the record is not JSON: {text}")
+        return _why_not_json(data, text)
 
 
 def _check_op(headers: Headers) -> None:
@@ -112,19 +125,23 @@ def _check_op(headers: Headers) -> None:
             )
 
 
-def _is_utf8(data: bytes) -> bool:
-    if data.startswith((b"\xef\xbb\xbf", b"\xff\xfe", b"\xfe\xff")) or b"\x00" in data[:4]:
+def _is_other_text(data: bytes) -> bool:
+    """Whether the bytes are text, but not UTF-8 without a byte-order mark."""
+    encoding = json.detect_encoding(data)
+    if encoding == "utf-8":
         return False
     try:
-        data.decode()
+        data.decode(encoding)
     except UnicodeDecodeError:
         return False
     return True
 
 
-def _depth(data: bytes, enough: int) -> int:
-    """Return how deep brackets outside strings are nested; counting stops soon after `enough`."""
-    depth = deepest = 0
+def _is_deeper(data: bytes, limit: int) -> bool:
+    """Whether brackets outside strings are nested deeper than a limit."""
+    if data.count(b"[") + data.count(b"{") <= limit:
+        return False
+    depth = 0
     in_string = escaped = False
     for byte in data:
         if escaped:
@@ -136,25 +153,51 @@ def _depth(data: bytes, enough: int) -> int:
             in_string = True
         elif byte in b"[{":
             depth += 1
-            deepest = max(deepest, depth)
-            if deepest > enough:
-                break
+            if depth > limit:
+                return True
         elif byte in b"]}":
             depth -= 1
-    return deepest
+    return False
 
 
-def _refuse_duplicates(data: bytes) -> None:
-    """Look again, slowly, at a record with more colons than keys."""
+def _why_not_json(data: bytes, told: str) -> RejectedRecord:
+    """Ask a more lenient parser about what is not JSON: it takes NaN and half a surrogate pair."""
 
-    def check(pairs: list[tuple[str, object]]) -> None:
+    def refuse_constant(name: str) -> NoReturn:
+        raise RejectedRecord("non_finite", "decode", f"a number is {name}")
+
+    try:
+        json.loads(data, parse_constant=refuse_constant, parse_int=len, parse_float=len)
+    except RejectedRecord as rejected:
+        return rejected
+    except (ValueError, RecursionError):
+        return RejectedRecord("json_syntax", "decode", f"the record is not JSON: {told}")
+    return RejectedRecord("encoding", "decode", "the record holds half a surrogate pair")
+
+
+def _has_many_digits(data: bytes) -> bool:
+    return _TOO_MANY_DIGITS in data.translate(_AS_DIGITS)
+
+
+def _look_again(data: bytes) -> None:
+    """Look again, slowly, at a record with more colons than keys or with a long row of digits.
+
+    Raises:
+        RejectedRecord: A key came twice, or a number is too long; otherwise they were inside of strings.
+    """
+
+    def check_keys(pairs: list[tuple[str, object]]) -> None:
         seen: set[str] = set()
         for name, _ in pairs:
             if name in seen:
                 raise RejectedRecord("duplicate_key", "decode", f'the field "{name[:64]}" is there twice')
             seen.add(name)
 
-    json.loads(data, object_pairs_hook=check)
+    def check_number(text: str) -> None:
+        if len(text) > MAX_NUMBER:
+            raise RejectedRecord("number_range", "decode", f"a number has {len(text)} characters")
+
+    json.loads(data, object_pairs_hook=check_keys, parse_int=check_number, parse_float=check_number)
 
 
 # ---- events to bytes
@@ -212,10 +255,23 @@ def dead_letter(rejected: Rejected, topic: str, agent: str) -> Output:
         "__streams.errors.message": message,
     }
     ours |= {f"__streams.errors.{name}": text for name, text in position.items()}
-    kept = tuple((name, value) for name, value in record.headers if name not in ours)
-    added = tuple((name, text.encode(errors="replace")) for name, text in ours.items())
-    value = record.value
-    if value is not None and len(value) > _STUB_LIMIT:
+    kept = tuple(pair for pair in record.headers if not pair[0].startswith(_OUR_HEADERS))
+    value, key = record.value, record.key
+    if value is not None and _bytes_in(value, key, kept) > STUB_LIMIT:
+        ours |= {
+            "espalier.dlq.omitted": "value",
+            "espalier.dlq.omitted_bytes": str(len(value)),
+            "espalier.dlq.sha256": hashlib.sha256(value).hexdigest(),
+        }
         value = None
-        added += (("espalier.dlq.omitted_bytes", str(len(record.value or b"")).encode()),)
-    return Output(topic, value, record.key, record.partition.number, kept + added)
+    if _bytes_in(value, key, kept) > STUB_LIMIT:
+        ours["espalier.dlq.omitted"] = "key headers" if record.value is None else "value key headers"
+        key, kept = None, ()
+    added = tuple((name, text.encode(errors="replace")) for name, text in ours.items())
+    return Output(topic, value, key, record.partition.number, kept + added)
+
+
+def _bytes_in(value: bytes | None, key: bytes | None, headers: Headers) -> int:
+    """Return about how many bytes a message has."""
+    told = sum(len(name.encode()) + len(text or b"") + 8 for name, text in headers)
+    return len(value or b"") + len(key or b"") + told

@@ -144,19 +144,25 @@ class Metrics:
             self._changes.labels(event.agent, kind.value).inc()
 
     def _grown(self, event: Grown) -> None:
+        self._sizes.setdefault(event.agent, {})[event.model] = event
+        self._show_sizes(event.agent)
+
+    def _show_sizes(self, agent: str) -> None:
         """Show the sum over the agent's models; for the depth, the deepest."""
-        models = self._sizes.setdefault(event.agent, {})
-        models[event.model] = event
-        sizes = [grown.size for grown in models.values()]
-        leaves = sum(size.leaves for size in sizes)
-        self._nodes.labels(event.agent, "leaf").set(leaves)
-        self._nodes.labels(event.agent, "decision").set(sum(size.nodes for size in sizes) - leaves)
-        self._depth.labels(event.agent).set(max(size.depth for size in sizes))
-        self._retained.labels(event.agent).set(sum(grown.retained for grown in models.values()))
+        models = self._sizes[agent].values()
+        leaves = sum(grown.size.leaves for grown in models)
+        self._nodes.labels(agent, "leaf").set(leaves)
+        self._nodes.labels(agent, "decision").set(sum(grown.size.nodes for grown in models) - leaves)
+        self._depth.labels(agent).set(max((grown.size.depth for grown in models), default=0))
+        self._retained.labels(agent).set(sum(grown.retained for grown in models))
 
     def _rebalanced(self, event: Rebalanced) -> None:
         self._rebalances.labels(event.agent).inc()
+        models = self._sizes.get(event.agent, {})
         for topic, partition in event.revoked:
+            # A model that is kept elsewhere now has the name of the topic, or of one partition of it.
+            if models.pop(topic, None) or models.pop(f"{topic}/{partition}", None):
+                self._show_sizes(event.agent)
             # A series of a partition that is read elsewhere now would stand still for ever.
             if self._offsets.pop((event.agent, topic, partition), None) is not None:
                 self._consumed.remove(topic, str(partition), event.agent)

@@ -31,12 +31,13 @@ class Replica:
         """Take over some records of the change topic, up to a version.
 
         Raises:
-            StateError: A change is missing, came twice, or does not lead to the tree it names.
+            StateError: A record is no change, or one is missing, came twice, or does not lead to the tree it
+                names. The replica stands where it stood before that record.
         """
         for value in values:
             if value is None or (until is not None and self.version >= until):
                 continue
-            record = _decoder.decode(value)
+            record = _decoded(value)
             if record.agent == self.agent and self.model in (None, record.model):
                 self.model = record.model
                 self._take(record)
@@ -47,11 +48,20 @@ class Replica:
             raise StateError(f"{where} follows change {self.version}. Part of the change topic is missing")
         if record.tree.previous_digest != self._digest:
             raise StateError(f"{where} was made to another tree than the one before it")
-        self.outline = fold(map(_change_of, record.changes), self.outline)
-        self._digest = digest(self.outline)
-        if self._digest != record.tree.digest:
+        try:
+            outline = fold(map(_change_of, record.changes), self.outline)
+        except (ValueError, LookupError, TypeError, AttributeError) as error:
+            raise StateError(f"{where} cannot be applied: {error}") from error
+        if digest(outline) != record.tree.digest:
             raise StateError(f"{where} does not lead to the tree it names")
-        self.version = record.seq
+        self.outline, self._digest, self.version = outline, record.tree.digest, record.seq
+
+
+def _decoded(value: bytes) -> events.TreeChange:
+    try:
+        return _decoder.decode(value)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise StateError(f"the change topic holds a record that is not a tree change: {error}") from error
 
 
 def _change_of(record: events.Change) -> TreeChange:

@@ -6,12 +6,15 @@ worlds reach ties, contradictions and repetitions by themselves; attributes that
 missing and concepts that can be learned are drawn on purpose.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+import msgspec
 from hypothesis import strategies as st
 
+from learners import LEARNERS, make_learner, option_names
+from learners.learner import Learner, make_options
 from learners.schema import Attribute, Instance, Schema, Value
 from tests.oracle import text_of
 
@@ -167,3 +170,31 @@ def cases(
     if settings and retention:
         chosen |= draw(retentions())
     return Case(draw(schemas(world)), chosen, draw(streams(world, max_size=max_size)))
+
+
+# ---- learners
+
+
+def fitted(name: str, settings: Mapping[str, object]) -> dict[str, object]:
+    """Return those of some settings that a learner takes, with the bare algorithm where they say nothing.
+
+    Learners differ in their defaults; what is left unsaid here is the algorithm of the paper.
+    """
+    bare = {"significance": None, "significance_test": "chi2", "min_records_per_value": 0}
+    known = option_names(name)
+    taken: dict[str, object] = {}
+    for key, value in {**bare, **settings}.items():
+        try:
+            make_options(LEARNERS[name].options_type, {key: value})
+        except msgspec.ValidationError:
+            assert key not in known or key in ("missing", "on_contradiction"), (
+                f"{name} refuses {key} = {value}"
+            )
+        else:
+            taken[key] = value
+    return taken
+
+
+def make_bare(name: str, schema: Schema | None = None, **settings: object) -> Learner:
+    """Return a learner with the settings it takes, bare of its own defaults."""
+    return make_learner(name, schema, fitted(name, settings))

@@ -149,15 +149,13 @@ def changes_mean_a_new_digest(make: Make, stream: Stream) -> None:
 
 
 def operations_only_grow(make: Make, stream: Stream) -> None:
-    """No count of operations ever falls, and learning something costs something."""
+    """No count of operations ever falls."""
     learner = make()
     before = learner.ops.copy()
     for step, instance in steps_with(learner, stream):
-        kept = learner.retained
         step(learner, instance)
         spent = (learner.ops - before).as_tuple()
         must(min(spent) >= 0, f"a step was paid back: {spent}")
-        must(any(spent) or learner.retained == kept, "what is retained has changed at no cost")
         before = learner.ops.copy()
 
 

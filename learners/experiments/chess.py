@@ -7,6 +7,7 @@ from learners.experiments.systems import ID5R, classify, shape, size
 from learners.experiments.training import Trained, Windowed, in_cycles, train, windowed_id3, with_replacement
 from learners.ops import OpCounts
 from learners.utgoff.id3 import id3
+from learners.utgoff.node import collect
 from learners.utgoff.selection import Selection, SelectionName
 
 SUBSTITUTE = "kr-vs-kp.csv"
@@ -20,9 +21,9 @@ REPLACED = "with replacement"
 CYCLES = "in cycles"
 
 SUBSTITUTE_NOTE = (
-    "Quinlan's set of 551 instances in 39 binary attributes is lost. Substitute: King and Rook against King and "
-    "Pawn on a7 (Shapiro), 3,196 instances in 36 attributes, all but one binary, without contradictions. Another "
-    "task, other instances: figures are not expected to agree and are not judged; the claims are."
+    "Quinlan's set of 551 instances in 39 binary attributes is lost. Substitute: King and Rook against King "
+    "and Pawn on a7 (Shapiro), 3,196 instances in 36 attributes, all but one binary, without contradictions. "
+    "Another task, other instances: figures are not expected to agree and are not judged; the claims are."
 )
 
 
@@ -41,6 +42,7 @@ class Recorder:
         self.nodes: list[float] = []
 
     def __call__(self) -> None:
+        """Note them."""
         root = self._system.root
         right = sum(classify(root, row) == label for row, label in self._examples)
         self.accuracy.append(100 * right / len(self._examples))
@@ -94,17 +96,5 @@ def complete_id3(
 
 def is_what_id3_builds(system: ID5R) -> bool:
     """Return whether a tree is ID3's of the instances that it was trained on."""
-    instances = [(example, number) for example, number in collected(system)]
-    batch = id3(instances, system.order, system.selection, OpCounts())
+    batch = id3(collect(system.root), system.order, system.selection, OpCounts())
     return shape(batch) == shape(system.root)
-
-
-def collected(system: ID5R) -> list[tuple[Example, int]]:
-    """Return the instances in a tree, each with how often it is there."""
-    stack = [system.root]
-    found: list[tuple[Example, int]] = []
-    while stack:
-        node = stack.pop()
-        found.extend(node.instances.items())
-        stack.extend(node.branches.values())
-    return found

@@ -57,6 +57,14 @@ class Pen:
                 stack.append((level + 1, f"{texts[value]}: ", node.branches[value]))
         return "\n".join(lines)
 
+    def in_a_line(self, node: Node) -> str:
+        """Return all tests of a tree, superfluous ones too, and the classes of its leaves in one line."""
+        if node.test is None:
+            return self._answer(node)
+        texts = self._concept.values[node.test]
+        below = sorted((texts[value], self.in_a_line(branch)) for value, branch in node.branches.items())
+        return f"{self._name(node.test)}({', '.join(f'{text} {tree}' for text, tree in below)})"
+
     def _name(self, attribute: int) -> str:
         return self._concept.attributes[attribute]
 

@@ -16,22 +16,48 @@ from learners.utgoff.selection import Selection
 
 
 class Told(NamedTuple):
-    """What section 3.3 says about a step: the words, the test at the root, and whether it has changed."""
+    """What section 3.3 tells about a step: in words, and the tests and classes of the tree after it."""
 
     words: str
-    root: str | None
+    tree: str
     restructured: bool
 
 
+_DARK = "dark eyes(blue -, brown height(tall -))"
+
 TOLD = (
-    Told("the tree is a leaf of class - with one instance", None, False),
-    Told("the second instance is added to the leaf", None, False),
-    Told("expanded on height, then eyes is pulled up; height is below brown", "eyes", True),
-    Told("the left level-one subtree is expanded and hair is its test", "eyes", True),
-    Told("the test at the root is changed to hair", "hair", True),
-    Told("a branch is grown for red, no test changes", "hair", False),
-    Told("the seventh instance does not cause any revision", "hair", False),
-    Told("the eighth instance does not cause any revision", "hair", False),
+    Told("the tree is a leaf of class -", "-", False),
+    Told("the second instance is added to the leaf", "-", False),
+    Told(
+        "expanded on height, then eyes is pulled up; height is below brown",
+        "eyes(blue +, brown height(short -, tall -))",
+        True,
+    ),
+    Told(
+        "the left level-one subtree is expanded and hair is its test",
+        "eyes(blue hair(blond height(tall +), dark -), brown height(short -, tall -))",
+        True,
+    ),
+    Told(
+        "the test at the root is changed to hair",
+        f"hair(blond eyes(blue height(tall +), brown height(short -)), {_DARK})",
+        True,
+    ),
+    Told(
+        "a branch is grown for red, no test changes",
+        f"hair(blond eyes(blue height(tall +), brown height(short -)), {_DARK}, red +)",
+        False,
+    ),
+    Told(
+        "the seventh instance does not cause any revision",
+        f"hair(blond eyes(blue height(tall +), brown height(short -, tall -)), {_DARK}, red +)",
+        False,
+    ),
+    Told(
+        "the eighth instance does not cause any revision",
+        f"hair(blond eyes(blue height(short +, tall +), brown height(short -, tall -)), {_DARK}, red +)",
+        False,
+    ),
 )
 
 FINAL = """hair
@@ -54,7 +80,7 @@ NOTES = [
 class Stage(NamedTuple):
     """The tree after a step, and what the step cost."""
 
-    root: str | None
+    tests: str
     drawn: str
     pulled_up: int
     spent: OpCounts
@@ -73,9 +99,9 @@ def stages(concept: Concept) -> tuple[list[Stage], Node]:
         seen = ((example, 1) for example in concept.examples[:number])
         batch = id3(seen, order, Selection(), OpCounts())
         spent = system.ops - before
-        root = None if system.root.test is None else concept.attributes[system.root.test]
         equal = shape(batch) == shape(system.root)
-        found.append(Stage(root, pen.draw(system.root), spent.pull_ups, spent, equal))
+        drawn = pen.draw(system.root)
+        found.append(Stage(pen.in_a_line(system.root), drawn, spent.pull_ups, spent, equal))
     return found, system.root
 
 
@@ -120,10 +146,9 @@ class Example:
 
 
 def _step(number: int, told: Told, stage: Stage) -> Check:
-    seen = "a leaf" if stage.root is None else f"{stage.root} at the root"
-    seen += f", {stage.pulled_up} pulled up" if stage.pulled_up else ", nothing pulled up"
-    holds = stage.root == told.root and bool(stage.pulled_up) == told.restructured
-    return check(f"instance {number}: {told.words}", holds, seen)
+    pulled_up = f"{stage.pulled_up} pulled up" if stage.pulled_up else "nothing pulled up"
+    holds = stage.tests == told.tree and bool(stage.pulled_up) == told.restructured
+    return check(f"instance {number}: {told.words}", holds, f"{pulled_up}, {stage.tests}")
 
 
 def _instances(concept: Concept) -> list[str]:

@@ -51,10 +51,17 @@ class Experiment(Protocol):
         files: The data sets it needs.
     """
 
-    name: str
-    title: str
-    runs: int
-    files: tuple[str, ...]
+    @property
+    def name(self) -> str: ...  # noqa: D102 - see above
+
+    @property
+    def title(self) -> str: ...  # noqa: D102
+
+    @property
+    def runs(self) -> int: ...  # noqa: D102
+
+    @property
+    def files(self) -> tuple[str, ...]: ...  # noqa: D102
 
     def tasks(self, runs: int, seed: int) -> list[Task]:
         """Return the work to be done, in any order."""

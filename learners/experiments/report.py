@@ -130,7 +130,8 @@ def compare(
 
     The paper's mean is of twenty runs, so that it lies about as far from the true mean as another mean of
     twenty. However many runs are made here, it must be within three standard errors of such a mean; where
-    all runs agree, it must be equal as far as it is printed.
+    all runs agree, it must be equal as far as it is printed. Of fewer than twenty runs not even the spread is
+    known well: they can agree or differ, not pass or fail.
 
     Args:
         row: The system.
@@ -140,7 +141,7 @@ def compare(
         digits: The decimals the paper prints.
         determined: Whether the paper tells enough to expect the same; None: it cannot be expected at all.
 
-    >>> compare("ID5R", "Insts", 126, [110, 130, 150, 90]).verdict
+    >>> compare("ID5R", "Insts", 126, [110, 130, 150, 90] * 5).verdict
     <Verdict.PASS: 'PASS'>
     """
     mean = statistics.fmean(measured)
@@ -149,9 +150,10 @@ def compare(
     agrees = paper is not None and round(mean, digits) == paper
     if spread:
         error = spread / math.sqrt(len(measured))
-        if paper is not None:
+        if paper is not None and determined is not None:
             distance = abs(paper - mean) / (spread / math.sqrt(min(len(measured), PAPERS_RUNS)))
             agrees = distance <= STANDARD_ERRORS
+            determined = determined and len(measured) >= PAPERS_RUNS
     comparable = paper is not None and determined is not None
     verdict = _verdict(agrees, determined=bool(determined)) if comparable else Verdict.NOTED
     return Figure(row, column, paper, mean, error, distance, digits, verdict)

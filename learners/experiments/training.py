@@ -46,8 +46,8 @@ class Examination:
     def is_passed(self) -> bool:
         """Return whether all answers are right.
 
-        What was answered wrongly is asked first the next time: it is the likeliest to be wrong again, which
-        makes a long run of ID4 four times as fast.
+        What was answered wrongly is asked first the next time: it is the likeliest to be wrong again. That
+        saves a third of the time of ID4.
         """
         root = self._system.root
         for place, (row, label) in enumerate(self._examples):

@@ -29,6 +29,7 @@ class FamilyOptions(Options, frozen=True):
     Attributes:
         selection: "e-score", the paper's, or "gain-ratio" (section 5.3).
         significance: The chi-square level below which an attribute may be tested; none: the bare algorithm.
+        min_records_per_value: How many instances for each value present a significant attribute needs.
         significance_test: Pearson's statistic "chi2", the paper's, or "g".
         tie_order: Attributes in the order in which ties are broken; those not named follow in schema order.
         missing: What an instance to be learned without a value is given: a value of its own, the most common
@@ -39,6 +40,7 @@ class FamilyOptions(Options, frozen=True):
     selection: Literal["e-score", "gain-ratio"] = "e-score"
     significance: Annotated[float, msgspec.Meta(gt=0, lt=1)] | None = None
     significance_test: Literal["chi2", "g"] = "chi2"
+    min_records_per_value: Annotated[int, msgspec.Meta(ge=0)] = 0
     tie_order: tuple[str, ...] = ()
     missing: Literal["own_value", "most_common", "reject"] = "own_value"
     rounding: bool = True
@@ -91,6 +93,7 @@ class Family(ABC):
             settings.significance,
             pearsons=settings.significance_test == "chi2",
             rounding=settings.rounding,
+            records_per_value=settings.min_records_per_value,
         )
         self._reading = self._make_reading()
         self._retention = Retention()
@@ -131,7 +134,7 @@ class Family(ABC):
 
     def forget_one(self, instance: Instance) -> list[TreeChange]:
         """Forget one instance that was learned before, as if it had never come."""
-        row = self._padded(self.codes.look_up(instance.values))
+        row = self._fitted(self.codes.look_up(instance.values))
         label = self.codes.class_code(instance.label)
         if not self._retention.count(row, label):
             raise InstanceError(Misfit.UNKNOWN_VALUE, "instance", "no such instance is retained")
@@ -221,6 +224,10 @@ class Family(ABC):
             self._retention.widen(width)
             widen(self._root, self._ordered(), width)
             self._widened()
+
+    def _fitted(self, row: Row) -> Row:
+        """Return a row as it would have been learned: attributes met since then are missing in it."""
+        return row[: self._width] if not any(row[self._width :]) else row
 
     def _padded(self, row: Row) -> Row:
         return row + (MISSING_CODE,) * (self._width - len(row))

@@ -111,7 +111,7 @@ class ID4Reading(Reading):
         """Return whether a node is a branch with nothing below and counts of several classes."""
         return node.counts is None and not node.is_pure
 
-    def _answer_without(self, node: Node, row: Row, path: list[Step]) -> Prediction:
+    def answer_without(self, node: Node, row: Row, path: list[Step]) -> Prediction:
         """Answer where the value tested is missing: by the best known attribute, from the node's own counts.
 
         No instances are kept, so that there is nothing to restructure below it.
@@ -125,7 +125,7 @@ class ID4Reading(Reading):
         tally = node.counts[best].get(value)
         if tally is None:
             return self._answered(node.classes, path, FLAG_MISSING, FLAG_UNSEEN)
-        evidence = self._selection.evidence(scores, best, self._codes.attributes)
+        evidence = self._selection.evidence(scores, best, self._codes.attributes, node.counts, node.classes)
         names = self._codes.attributes[best], self._codes.values[best][value]
         return self._answered(tally, [*path, Step(*names, evidence.runner_up, evidence.margin)], FLAG_MISSING)
 

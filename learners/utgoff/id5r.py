@@ -49,7 +49,7 @@ class ID5R(Family):
           red: +
     """
 
-    name: ClassVar[str] = "id5r"
+    name: ClassVar[str] = "id5r-reference"
     retests: ClassVar[ChangeKind] = ChangeKind.PULLED_UP
 
     def _add(self, row: Row, label: int) -> None:
@@ -66,12 +66,6 @@ class ID5R(Family):
 
     def _load_tree(self, tree: list[object]) -> None:
         load_skeleton(self._root, tree, ((kept.stored, kept.label) for kept in self._retention))
-
-
-class ID5RReference(ID5R):
-    """`ID5R` by the name that says that it is the one to be read beside the paper."""
-
-    name: ClassVar[str] = "id5r-reference"
 
 
 def update(
@@ -204,7 +198,7 @@ def downdate(root: Node, row: Row, label: int, selection: Selection, ops: OpCoun
     if node.counts is None:
         _take(node.classes, label)
     node.touch()
-    if dirty:
+    if dirty and node.classes:
         # With a significance level the set at the end may have been split off just now, and still be mixed.
         settle(node, selection, ops)
     # A node without instances goes, and with it the branch that led to it.

@@ -7,7 +7,7 @@ below such a node is there for restructuring only.
 from learners.codes import MISSING_CODE, Codes, Row
 from learners.learner import FLAG_MISSING, FLAG_NO_ANSWER, FLAG_UNSEEN, Prediction, Step
 from learners.merit import majority
-from learners.outline import AttributeTest, Counts, Leaf, Outline, Split
+from learners.outline import AttributeTest, Counts, Evidence, Leaf, Outline, Split
 from learners.utgoff.node import Node, Tallies, collect, value_of
 from learners.utgoff.selection import Selection
 
@@ -46,7 +46,7 @@ class Reading:
             branch = self.below(node, value)
             if branch is None:
                 if value == MISSING_CODE:
-                    return self._answer_without(node, row, path)
+                    return self.answer_without(node, row, path)
                 return self._answered(node.classes, path, FLAG_UNSEEN)
             path.append(self._step(node, value))
             node = branch
@@ -54,7 +54,7 @@ class Reading:
             return Prediction(None, self._counts(node.classes), tuple(path), (FLAG_NO_ANSWER,))
         return self._answered(node.classes, path)
 
-    def _answer_without(self, node: Node, row: Row, path: list[Step]) -> Prediction:
+    def answer_without(self, node: Node, row: Row, path: list[Step]) -> Prediction:
         """Answer where the value tested is missing (section 6).
 
         The best attribute whose value is known is used, as if the tree were restructured; the majority at the
@@ -73,7 +73,7 @@ class Reading:
             if value not in tables[best]:
                 flags.append(FLAG_UNSEEN)
                 break
-            evidence = self._selection.evidence(scores, best, self._codes.attributes)
+            evidence = self._selection.evidence(scores, best, self._codes.attributes, tables, classes)
             names = self._codes.attributes[best], self._codes.values[best][value]
             path.append(Step(*names, evidence.runner_up, evidence.margin))
             instances = {one: n for one, n in instances.items() if value_of(one[0], best) == value}
@@ -83,9 +83,15 @@ class Reading:
 
     def _step(self, node: Node, value: int) -> Step:
         assert node.test is not None
-        evidence = self._selection.evidence(self._selection.scores(node), node.test, self._codes.attributes)
+        evidence = self._evidence(node)
         name = self._codes.attributes[node.test]
         return Step(name, self._codes.values[node.test][value], evidence.runner_up, evidence.margin)
+
+    def _evidence(self, node: Node) -> Evidence:
+        assert node.test is not None
+        assert node.counts is not None
+        scores = self._selection.scores(node)
+        return self._selection.evidence(scores, node.test, self._codes.attributes, node.counts, node.classes)
 
     def _answered(self, classes: dict[int, int], path: list[Step], *flags: str) -> Prediction:
         return Prediction(self._majority(classes), self._counts(classes), tuple(path), flags)
@@ -122,7 +128,7 @@ class Reading:
             return Leaf(None if self.is_silent(node) else self._majority(node.classes), counts)
         texts = self._codes.values[node.test]
         branches = sorted((texts[value], subtree) for value, subtree in self.subtrees(node))
-        evidence = self._selection.evidence(self._selection.scores(node), node.test, self._codes.attributes)
+        evidence = self._evidence(node)
         return Split(AttributeTest(self._codes.attributes[node.test]), counts, tuple(branches), evidence)
 
 

@@ -19,6 +19,8 @@ class Selection:
         significance: The level of the chi-square test (sections 3.1 and 6); None: any attribute may be used.
         pearsons: Whether the statistic is Pearson's or G.
         rounding: Whether scores are rounded before they are compared, as in the paper's experiments.
+        records_per_value: How many instances for each value present an attribute needs to be significant:
+            without such a rule identifiers pass any test. 0: no such rule.
     """
 
     def __init__(
@@ -28,11 +30,13 @@ class Selection:
         *,
         pearsons: bool = True,
         rounding: bool = True,
+        records_per_value: int = 0,
     ) -> None:
         self.by = by
         self.significance = significance
         self.pearsons = pearsons
         self.rounding = rounding
+        self.records_per_value = records_per_value
 
     def choose(self, node: Node, ops: OpCounts) -> int | None:
         """Return the best attribute of a node with counts; None where none may be used.
@@ -75,11 +79,30 @@ class Selection:
         level = self.significance
         if level is None:
             return None
-        return lambda a: is_significant(tables[a], classes, level, pearsons=self.pearsons)
+        n = sum(classes.values())
 
-    def evidence(self, scores: Mapping[int, int | None], test: int, names: list[str]) -> Evidence:
-        """Return how clearly the test was chosen; a margin is never negative for the best one."""
-        others = {a: score for a, score in scores.items() if a != test and score is not None}
+        def may_be_used(attribute: int) -> bool:
+            table = tables[attribute]
+            enough = n >= self.records_per_value * len(table)
+            return enough and is_significant(table, classes, level, pearsons=self.pearsons)
+
+        return may_be_used
+
+    def evidence(
+        self,
+        scores: Mapping[int, int | None],
+        test: int,
+        names: list[str],
+        tables: Mapping[int, Table],
+        classes: Tally,
+    ) -> Evidence:
+        """Return how clearly a test was chosen among those that may be used."""
+        usable = self._gate(tables, classes)
+        others = {
+            a: score
+            for a, score in scores.items()
+            if a != test and score is not None and (usable is None or usable(a))
+        }
         unit = ROUNDING if self.rounding or self.by == "gain-ratio" else 1
         mine = scores[test] or 0
         sign = -1 if self.by == "gain-ratio" else 1

@@ -6,9 +6,9 @@ import sys
 
 import click
 
-from stream.broker import BrokerError
 from stream.cli.broker import broker
 from stream.cli.config import config
+from stream.cli.demo import demo
 from stream.cli.evaluate import evaluate
 from stream.cli.produce import produce
 from stream.cli.tail import tail
@@ -42,7 +42,7 @@ def espalier() -> None:
     """
 
 
-for command in (broker, config, evaluate, produce, tail, topics, tree, worker):
+for command in (broker, config, demo, evaluate, produce, tail, topics, tree, worker):
     espalier.add_command(command)
 
 
@@ -54,6 +54,3 @@ def main() -> None:
     except StreamError as error:
         click.echo(f"espalier: {error}", err=True)
         sys.exit(error.exit_code)
-    except BrokerError as error:
-        click.echo(f"espalier: {error}", err=True)
-        sys.exit(69)

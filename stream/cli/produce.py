@@ -3,6 +3,7 @@
 # ruff: noqa: D301 - the backspace that keeps click from filling a paragraph must be one
 
 import time
+from collections.abc import Sequence
 from pathlib import Path
 
 import click
@@ -10,6 +11,8 @@ import msgspec
 import rich.progress
 
 from stream.cli.options import kafka_of, kafka_options
+from stream.config.wording import did_you_mean, quoted
+from stream.csv_file import DataError, NotThere
 from stream.dataset import read_dataset
 from stream.engines.kafka import Sender, Topics
 from stream.errors import EngineError
@@ -19,7 +22,9 @@ from stream.errors import EngineError
 @click.argument("csv", type=click.Path(path_type=Path))
 @click.option("--topic", required=True, help="The input topic of an agent.")
 @click.option("--label", help="The column with the class. [default: the last]")
-@click.option("--id", "id_column", help="The column that names a row. [default: none; rows are numbered]")
+@click.option(
+    "--id", "id_column", help='The column that names a row. [default: "id" if there is one, else its number]'
+)
 @click.option(
     "--schema", type=click.Path(path_type=Path), help="Column types: numeric ones become JSON numbers."
 )
@@ -48,6 +53,7 @@ def produce(
       espalier produce loans.csv --topic applications --label approved --id number --rate 100
     """
     data = read_dataset(csv, label=label, schema=schema)
+    id_column = _id_column(data.instances.names, id_column, csv)
     kafka = kafka_of(file, bootstrap_servers)
     if not Topics(kafka).describe([topic]):
         raise EngineError(f'there is no topic "{topic}". Make it with "espalier topics create"')
@@ -67,3 +73,22 @@ def produce(
             time.sleep(max(0.0, started + (number + 1) / rate - time.monotonic()))
     sender.flush()
     click.echo(f"{len(data.instances)} instances in {topic}")
+
+
+def _id_column(names: Sequence[str], wanted: str | None, path: Path) -> str | None:
+    """Return the column that names a row, if there is one.
+
+    Raises:
+        DataError: There is no such column, or another would be taken for the id or the class of a row.
+    """
+    if wanted is not None and wanted not in names:
+        raise NotThere(
+            f'"{path}" has no column {quoted(wanted)} beside the label.{did_you_mean(wanted, names)}'
+        )
+    chosen = wanted or ("id" if "id" in names else None)
+    for name in ("id", "class"):
+        if name in names and name != chosen:
+            raise DataError(
+                f'"{path}" has a column {quoted(name)} that would be taken for the {name} of a row. Rename it'
+            )
+    return chosen

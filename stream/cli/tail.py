@@ -52,10 +52,16 @@ def tail(
 
 
 def _shown(record: Record, *, headers: bool) -> str:
-    text = "(no value)" if record.value is None else record.value.decode(errors="backslashreplace")
+    text = "(no value)" if record.value is None else _readable(record.value)
     if not headers:
         return text
-    told = " ".join(
-        f"{name}={(value or b'').decode(errors='backslashreplace')}" for name, value in record.headers
-    )
+    told = " ".join(f"{_readable(name.encode())}={_readable(value or b'')}" for name, value in record.headers)
     return f"{record.partition}@{record.offset} {text} {told}".rstrip()
+
+
+def _readable(data: bytes) -> str:
+    """Return bytes as text on one line; what could move a terminal's cursor is escaped."""
+    text = data.decode(errors="backslashreplace")
+    if text.isprintable():
+        return text
+    return "".join(s if s.isprintable() else s.encode("unicode_escape").decode() for s in text)

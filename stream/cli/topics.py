@@ -5,13 +5,15 @@
 from pathlib import Path
 
 import click
-import rich
+import rich.console
 import rich.table
 
 from stream.cli.options import config_option
 from stream.config import load
 from stream.engines.kafka import TopicPlan, Topics
 from stream.topics import plans_for
+
+PIPE_WIDTH = 1_000
 
 
 @click.group()
@@ -78,4 +80,8 @@ def describe(file: Path) -> None:
             facts = known.get(name)
             told = ("missing", "") if facts is None else (str(facts.partitions), str(facts.replicas))
             table.add_row(agent.name, name, purpose.replace("_", " "), *told)
-    rich.print(table)
+    console = rich.console.Console()
+    if not console.is_terminal:
+        # Whoever reads a pipe wants whole names, on one line.
+        console.width = PIPE_WIDTH
+    console.print(table)

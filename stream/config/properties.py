@@ -6,6 +6,8 @@ from fnmatch import fnmatchcase
 from types import MappingProxyType
 from typing import NamedTuple
 
+from stream.config.wording import quoted
+
 PropertyValue = str | int | float | bool
 
 HIDDEN = "***"
@@ -17,7 +19,6 @@ _SECRETS = (
     "*secret*",
     "*token*",
     "*.key.pem",
-    "ssl.key*",
     "sasl.oauthbearer.config",
 )
 _NOT_SECRET = ("*.url", "*.location")
@@ -126,7 +127,7 @@ def objections(properties: Mapping[str, PropertyValue]) -> Iterator[tuple[str, s
             continue
         if rule.allowed:
             choice = " or ".join(f'"{allowed}"' for allowed in rule.allowed)
-            yield name, f'"{name}" must be {choice}, not "{text_of(value)}": {rule.reason}'
+            yield name, f'"{name}" must be {choice}, not {quoted(text_of(value))}: {rule.reason}'
         else:
             yield name, f'"{name}" cannot be set here: {rule.reason}'
     yield from _too_long_waits(properties)

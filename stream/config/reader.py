@@ -91,7 +91,7 @@ def parse(
     _overlay(raw, given)
     config = _Reading(draft, learners.LEARNERS if registry is None else registry).config(raw)
     problems = [*draft.problems(), *problems]
-    if problems or config is None:
+    if problems:
         raise ConfigError(problems)
     return Loaded(config, draft.sources)
 
@@ -123,17 +123,14 @@ class _Reading:
         self._registry = registry
         self._agents: dict[KeyPath, Agent] = {}
 
-    def config(self, raw: dict[str, object]) -> Config | None:
-        """Return the configuration, as far as one can be made of it; what is wrong is in the draft."""
+    def config(self, raw: dict[str, object]) -> Config:
+        """Return the configuration, as far as one can be made; what is wrong is in the draft."""
         raw.setdefault("agent", [])
         readers: dict[str, Read] = {
             "agent": lambda one, path: self._draft.elements(one, path, self._agent),
             "kafka": lambda one, path: self._draft.table(Kafka, one, path, {"properties": self._properties}),
         }
-        try:
-            config = self._draft.table(Config, raw, (), readers, {"agents": ()})
-        except Unusable:
-            return None
+        config = self._draft.table(Config, raw, (), readers, {"agents": ()})
         check(config, self._agents, self._draft)
         return config
 

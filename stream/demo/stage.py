@@ -1,5 +1,6 @@
 """What a demonstration runs on: a real Kafka with a worker, or the same agent over topics that are lists."""
 
+import gc
 import logging
 import os
 import shutil
@@ -52,8 +53,12 @@ class Stage(Protocol):
         """Return what a person could do with it in another terminal: a word, and a command."""
         ...
 
-    def close(self) -> None:
-        """End everything that was started; nothing is left behind."""
+    def close(self, *, keep_files: bool = False) -> None:
+        """End everything that was started.
+
+        Args:
+            keep_files: Whether to leave what was written, for somebody who wants to know what went wrong.
+        """
         ...
 
 
@@ -118,8 +123,8 @@ class MemoryStage:
         """Return nothing: there is nothing that another process could look at."""
         return []
 
-    def close(self) -> None:
-        """End the thread."""
+    def close(self, *, keep_files: bool = False) -> None:
+        """End the thread. There are no files."""
         self._stop.set()
         self._thread.join(30)
 
@@ -131,7 +136,7 @@ class KafkaStage:
         agent: The agent.
         partitions: Partitions of the input.
         observe: Told of everything that metrics count.
-        root: Where the directory is made. It is removed at the end, unless something went wrong.
+        root: Where the directory is made.
         sources: Where Java and the jars come from.
         report: Told how far the start of the broker is.
 
@@ -154,7 +159,7 @@ class KafkaStage:
     def _set_up(self, partitions: int, observe: Observe) -> None:
         kafka = Kafka(bootstrap_servers=self._broker.bootstrap_servers)
         self.title = f"Apache Kafka at {kafka.bootstrap_servers}"
-        _log_to(self._directory / "worker.log")
+        self._log = _LogFile(self._directory / "worker.log")
         _write_settings(self._directory / SETTINGS_FILE, kafka, self._agent)
         Topics(kafka).create(plans_for(self._agent, partitions))
         self._worker: Worker = Worker(
@@ -197,17 +202,21 @@ class KafkaStage:
             ("tree", f"espalier tree {settings}"),
         ]
 
-    def close(self) -> None:
-        """End the worker, then the clients, then the broker; remove what it wrote."""
+    def close(self, *, keep_files: bool = False) -> None:
+        """End the worker, then the clients, then the broker; remove what was written."""
         try:
             self._worker.stop()
             self._worker.wait(30)
         finally:
-            # Before the broker goes: a client whose broker is gone complains on standard error.
+            # Before the broker goes: a client whose broker is gone complains on standard error. Clients end
+            # when they are collected, and those with callbacks are part of a cycle.
             self._sender = None
             self._reader = iter(())
+            gc.collect()
             self._broker.stop()
-        shutil.rmtree(self._directory, ignore_errors=True)
+            self._log.close()
+        if not keep_files:
+            shutil.rmtree(self._directory, ignore_errors=True)
 
 
 def _fresh_directory(root: Path) -> Path:
@@ -236,14 +245,19 @@ def _shortest(path: Path) -> Path:
     return path.relative_to(here) if path.is_relative_to(here) else path
 
 
-def _log_to(file: Path) -> None:
-    """Write warnings to a file: on the terminal they would run into the view."""
-    logging.basicConfig(
-        filename=file,
-        level=logging.INFO,
-        format="%(asctime)s %(levelname)s %(name)s: %(message)s",
-        force=True,
-    )
+class _LogFile:
+    """What our own code logs, in a file: on the terminal it would run into the view."""
+
+    def __init__(self, file: Path) -> None:
+        self._handler = logging.FileHandler(file, encoding="utf-8")
+        self._handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
+        self._logger = logging.getLogger("stream")
+        self._logger.addHandler(self._handler)
+        self._logger.setLevel(logging.INFO)
+
+    def close(self) -> None:
+        self._logger.removeHandler(self._handler)
+        self._handler.close()
 
 
 def _write_settings(file: Path, kafka: Kafka, agent: Agent) -> None:

@@ -39,6 +39,7 @@ class View:
         height = options.height or console.height
         footer = _footer(self._facts)
         rows = height - 3 - len(footer.rows) - 2
+        wide = options.max_width * 4 // 7
         layout = Layout()
         layout.split_column(
             Layout(_title(self._facts, options.max_width), size=1),
@@ -47,8 +48,8 @@ class View:
             Layout(footer, size=len(footer.rows)),
         )
         layout["middle"].split_row(
-            Layout(_tree(self._board, rows), ratio=1),
-            Layout(_changes(self._board, rows, options.max_width - options.max_width // 2 - 4), ratio=1),
+            Layout(_tree(self._board, rows)),
+            Layout(_changes(self._board, rows, wide - 4), size=wide),
         )
         yield layout
 
@@ -60,6 +61,14 @@ def progress_line(board: Board, facts: Facts) -> str:
         f"{board.answered:,}{of} records, {board.rate():,.0f}/s, lag {facts.sent - board.answered:,}, "
         f"accuracy {board.accuracy:.1%}, last 1,000 {board.recent_accuracy:.1%}, {board.size.nodes} nodes"
     )
+
+
+def tree_text(board: Board, rows: int) -> str:
+    """Return as much of the tree as there are rows for; "+5" says that five nodes below are left out."""
+    outline = board.replica.outline
+    if outline is None:
+        return "no tree yet"
+    return "\n".join(_line(line, set(), {}).plain for line in fitted(outline, rows))
 
 
 def _title(facts: Facts, width: int) -> Text:
@@ -103,7 +112,7 @@ def _tree(board: Board, rows: int) -> Panel:
     fresh = {change.place for change in board.changes if change.at > time.monotonic() - FRESH_SECONDS}
     outline = board.replica.outline
     if outline is None:
-        return Panel(Text("no tree yet", "dim"), title="the tree")
+        return Panel(Text("no tree yet", "dim"), title="the tree", title_align="left")
     styles = dict(zip(sorted(board.classes), _CLASS_STYLES * len(board.classes), strict=False))
     lines = [_line(line, fresh, styles) for line in fitted(outline, rows)]
     return Panel(
@@ -124,7 +133,7 @@ def fitted(outline: Outline, rows: int) -> list[Line]:
 
     The first lines of the whole tree would show one corner of it for ever.
     """
-    shown = {id(outline)}
+    opened: set[int] = set()
     room = rows - 1
     level: list[Outline] = [outline]
     while level:
@@ -132,15 +141,14 @@ def fitted(outline: Outline, rows: int) -> list[Line]:
         for node in level:
             if isinstance(node, Split) and len(node.branches) <= room:
                 room -= len(node.branches)
-                children = [child for _, child in node.branches]
-                shown.update(map(id, children))
-                below += children
+                opened.add(id(node))
+                below += (child for _, child in node.branches)
         level = below
     lines: list[Line] = []
     stack: list[tuple[Steps, Outline]] = [((), outline)]
     while stack:
         place, node = stack.pop()
-        is_open = isinstance(node, Split) and id(node.branches[0][1]) in shown
+        is_open = id(node) in opened
         lines.append(Line(place, node, 0 if is_open else size(node).nodes - 1))
         if isinstance(node, Split) and is_open:
             stack.extend(
@@ -170,10 +178,11 @@ def _line(line: Line, fresh: set[Steps], styles: dict[str, str]) -> Text:
 def _changes(board: Board, rows: int, width: int) -> Panel:
     lines: list[Text] = []
     for change in reversed(board.changes):
-        if len(lines) >= rows:
+        told = _told(change, width)
+        if len(lines) + len(told) > rows:
             break
-        lines += _told(change, width)
-    body = Text("\n").join(lines[:rows]) if lines else Text("none yet", "dim")
+        lines += told
+    body = Text("\n").join(lines) if lines else Text("none yet", "dim")
     return Panel(body, title="last changes", title_align="left")
 
 
@@ -183,10 +192,13 @@ def _told(change: Happened, width: int) -> list[Text]:
     head = Text.assemble(
         (f"#{change.cause} ", "dim"), (change.what, "bold yellow" if is_fresh else "bold"), no_wrap=True
     )
-    where = " at " + (", ".join(f"{name}={value}" for name, value in change.place) or "the root")
+    steps = [f"{name}={value}" for name, value in change.place] or ["the root"]
+    where = f" at {', '.join(steps)}"
     if head.cell_len + len(where) <= width:
         return [head + Text(where)]
-    # The end says most: it is the nearest to what changed.
-    cut = where if len(where) <= width - 2 else " at ..." + where[len(where) - width + 9 :]
+    # Where it does not fit, the last steps say most: they are the nearest to what changed.
+    while len(where) > width - 2 and len(steps) > 1:
+        del steps[0]
+        where = f" at ... {', '.join(steps)}"
     head.truncate(width, overflow="ellipsis")
-    return [head, Text("  " + cut, no_wrap=True)]
+    return [head, Text("  " + where, no_wrap=True, overflow="ellipsis")]

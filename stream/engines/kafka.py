@@ -71,8 +71,8 @@ def producer_settings(kafka: Kafka, transactional_id: str) -> ClientSettings:
         # client's default of 100 ms between tries would make every small transaction that slow.
         "retry.backoff.ms": 1,
         "retry.backoff.max.ms": 1_000,
-        "transaction.timeout.ms": 30_000,
-        "message.timeout.ms": 30_000,
+        "transaction.timeout.ms": 15_000,
+        "message.timeout.ms": 15_000,
         **base_settings(kafka),
         "transactional.id": transactional_id,
         "enable.idempotence": True,

@@ -5,11 +5,10 @@ from functools import partial
 import pytest
 from hypothesis import given, settings
 
-from learners import LEARNERS, make_learner, option_names
-from learners.checks import Law, LawError, check_learner, laws_of
+from learners import LEARNERS, make_learner
+from learners.checks import Law, laws_of
 from learners.learner import Learner
-from learners.schema import Instance
-from tests.strategies import Case, cases
+from tests.strategies import Case, cases, fitted
 
 LAWS = [
     pytest.param(name, law, id=f"{name}:{title}")
@@ -21,10 +20,8 @@ AS_GIVEN = {"forgetting_undoes_learning"}
 
 
 def maker(name: str, case: Case) -> partial[Learner]:
-    """Return what makes the learner of a case, with those of its settings that it has."""
-    known = option_names(name)
-    chosen = {key: value for key, value in case.settings.items() if key in known}
-    return partial(make_learner, name, case.schema, chosen)
+    """Return what makes the learner of a case."""
+    return partial(make_learner, name, case.schema, fitted(name, case.settings))
 
 
 @pytest.mark.parametrize(("name", "law"), LAWS)

@@ -1,7 +1,7 @@
 """Whatever is in the file and in the environment: it is read, or it is refused as a wrong configuration."""
 
 import msgspec
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from stream.config import Config
@@ -64,6 +64,7 @@ def test_a_file_with_any_values_is_read_or_refused_and_nothing_else(
     _read_or_refuse("\n".join(lines))
 
 
+@example({"ESPALIER_KAFKA_PROPERTIES_ACKS": "\n"})
 @given(
     st.dictionaries(
         st.sampled_from([*variables(), "ESPALIER_X", "ESPALIER_KAFKA_PROPERTIES_ACKS"]).flatmap(

@@ -1,0 +1,49 @@
+# Everything a developer runs. `make help` lists it.
+PYTHON ?= python3
+VENV   := .venv
+BIN    := $(VENV)/bin
+READY  := $(VENV)/.ready
+
+.DEFAULT_GOAL := help
+.PHONY: help install demo test check laws bench clean lock
+
+help: ## show this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+# The environment is made again only when what it is made from has changed.
+$(READY): requirements.lock pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit("espalier needs Python 3.11 or newer; set PYTHON=..." if sys.version_info < (3, 11) else 0)'
+	@echo "making the environment in $(VENV) (a minute or two, once)"
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps -e .
+	@touch $@
+
+install: $(READY) ## make the environment
+
+demo: $(READY) ## a real Kafka, a stream, and a growing tree in the terminal
+	@$(BIN)/espalier demo $(ARGS)
+
+test: $(READY) ## all tests, on a real Kafka
+	@echo "running the tests; those on a real Kafka start one by themselves"
+	@$(BIN)/python -m pytest $(ARGS)
+
+check: $(READY) ## format, lint, types, import rules
+	@echo "ruff format"; $(BIN)/ruff format --check --quiet .
+	@echo "ruff check"; $(BIN)/ruff check --quiet .
+	@echo "mypy --strict"; $(BIN)/mypy
+	@echo "import rules"; $(BIN)/lint-imports --no-cache
+
+laws: $(READY) ## the learners' laws at length: a million insertions compared with ID3
+	@HYPOTHESIS_PROFILE=laws $(BIN)/python -m pytest tests/learners $(ARGS)
+
+bench: $(READY) ## how fast, beside the pass-through loop
+	@$(BIN)/python -m tests.bench.stream $(ARGS)
+
+lock: $(READY) ## pin the newest versions that fit pyproject.toml
+	@$(BIN)/python -m pip install --quiet uv
+	@$(BIN)/uv pip compile --quiet --upgrade --generate-hashes --universal --python-version 3.11 --group dev \
+		--extra broker pyproject.toml --no-header --no-emit-index-url -o requirements.lock
+
+clean: ## remove what make has made; a broker's download stays in the user's cache
+	rm -rf $(VENV) .espalier build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

@@ -1,0 +1,84 @@
+"""What the compiled module offers; documented in `_core.pyx`."""
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from learners.codes import Codes, Row
+from learners.outline import Outline
+
+PLAIN: int
+UNSEEN: int
+MISSING: int
+CHANGED: int
+UNEXPLAINED: int
+STOP_AT_CHANGES: int
+STOP_AT_UNEXPLAINED: int
+OPERATIONS: tuple[str, ...]
+
+CodeStep = tuple[int, int, int, int]
+Dump = tuple[
+    NDArray[np.uint16],
+    NDArray[np.uint16],
+    NDArray[np.uint32],
+    NDArray[np.uint32],
+    NDArray[np.int64],
+    tuple[int, ...],
+]
+
+class Batch:
+    def __init__(self, rows: int, classes: int) -> None: ...
+    def arrays(
+        self,
+    ) -> tuple[
+        NDArray[np.int32], NDArray[np.int32], NDArray[np.uint64], NDArray[np.uint32], NDArray[np.uint64]
+    ]: ...
+
+class CoreTree:
+    def __init__(
+        self,
+        *,
+        gain_ratio: bool = False,
+        critical: Callable[[int], int] | None = None,
+        critical_pearson: Callable[[int], float] | None = None,
+        records_per_value: int = 0,
+        hat: bool = False,
+        replace: bool = False,
+        window: int = 0,
+        max_bytes: int = 0,
+    ) -> None: ...
+    def reserve(self, values: Sequence[int], order: Sequence[int], class_rank: Sequence[int]) -> None: ...
+    def learn(self, row: Row, label: int) -> None: ...
+    def forget(self, row: Row, label: int) -> bool: ...
+    def answer(
+        self, row: Row
+    ) -> tuple[int, int, list[int], list[CodeStep], list[tuple[Row, int, int]] | None]: ...
+    def run(
+        self, codes: NDArray[np.uint32], labels: NDArray[np.int32], start: int, stop: int, batch: Batch
+    ) -> tuple[int, int]: ...
+    def explained(self) -> None: ...
+    def settle(self) -> None: ...
+    def outline(self, codes: Codes, by_ratio: bool, fresh: bool = True) -> Outline | None: ...
+    def subtree(self, path: Sequence[tuple[int, int]], codes: Codes, by_ratio: bool) -> Outline: ...
+    def operations(self) -> tuple[int, ...]: ...
+    def dump(self) -> Dump: ...
+    def load(
+        self,
+        rows: NDArray[np.uint16],
+        labels: NDArray[np.uint16],
+        times: NDArray[np.uint32],
+        ring: NDArray[np.uint32],
+        form: NDArray[np.int64],
+        operations: tuple[int, ...],
+    ) -> None: ...
+    @property
+    def epoch(self) -> int: ...
+    @property
+    def changed(self) -> bool: ...
+    @property
+    def retained(self) -> int: ...
+    @property
+    def distinct(self) -> int: ...
+    @property
+    def bytes(self) -> int: ...

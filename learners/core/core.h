@@ -1,0 +1,192 @@
+/* The data structure of the compiled ID5R. README.md beside this file draws it.
+ *
+ * scores.c  how good a test is       store.c  the instances
+ * nodes.c   nodes and their tables   tree.c   learning, forgetting, answering
+ * dump.c    to and from bytes
+ *
+ * Nothing here knows Python; nothing here fails but for want of memory, which is reported by `failed`.
+ */
+#ifndef ESPALIER_CORE_H
+#define ESPALIER_CORE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define FRACTION_BITS 24
+#define NO_INSTANCE UINT32_MAX
+
+/* What a decision node asks. A threshold on a number will be an attribute with a cut; without one (-1) the
+ * node has a branch for each value. */
+typedef struct {
+    int32_t attribute; /* -1: no test */
+    int32_t cut;
+} Test;
+
+typedef enum {
+    LISTED,  /* a set of instances, no counts */
+    COUNTED, /* a set of instances and their counts: mixed, and no attribute may be tested yet */
+    SPLIT    /* counts, a test, and branches */
+} Form;
+
+typedef struct Node Node;
+struct Node {
+    uint64_t id;       /* never given twice, so that others can keep things by it */
+    int64_t n;         /* instances in the subtree */
+    uint32_t *classes; /* how many of each class */
+    int32_t present;   /* how many classes there are any of */
+    uint8_t form;
+    uint8_t stale;    /* the test may not be the best: look before use */
+    uint8_t reshaped; /* the tree looks different here or below since it was last published */
+    Test test;
+    uint32_t head, tail;   /* LISTED, COUNTED: the set, linked through the store */
+    uint32_t *counts;      /* COUNTED, SPLIT: [attribute offset + value][class] */
+    uint16_t *values_here; /* COUNTED, SPLIT: how many values of each attribute are present */
+    int64_t *S;            /* COUNTED, SPLIT: n times the E-score of each attribute, or a lower bound of it */
+    Node **branches;       /* SPLIT: by value of the tested attribute */
+    int64_t S_test;        /* SPLIT: exact, kept up to date */
+    int64_t disorder;      /* n times the entropy, exact, kept up to date */
+    int64_t S_alarm;       /* look again once S_test comes this close */
+    int64_t disorder_alarm; /* look again once disorder comes here */
+    int64_t n_alarm;        /* look again once n comes here */
+    int32_t runner_up;      /* as of the last look */
+    int64_t score, margin;  /* as of the last look, in units of 1 / ROUNDING */
+    uint64_t explained;     /* the explanation epoch in which the path to it was told */
+};
+
+typedef struct {
+    uint64_t additions, scores, expansions, pull_ups, transpositions, collapses, repairs, stored, forgotten;
+} Ops;
+
+typedef struct {
+    int gain_ratio;           /* else E-score */
+    int gated;                /* a test must be significant */
+    int pearson;              /* by Pearson's statistic, else by G */
+    int32_t records_per_value; /* a gated nominal test needs so many instances per value; 0: no such rule */
+    int hat;                   /* learn only what is answered wrongly */
+    int replace;               /* a contradiction replaces the older instance */
+    int64_t window;            /* instances retained; 0: no limit */
+    int64_t max_bytes;         /* memory used; 0: no limit */
+} Settings;
+
+/* The instances: identical ones are kept once, with how often. */
+typedef struct {
+    int32_t width;      /* attributes */
+    int32_t code_bytes; /* 1 or 2 */
+    size_t stride;      /* bytes of a row, a multiple of 8 */
+    uint8_t *rows;
+    uint32_t *times; /* how often; 0: the place is free */
+    uint32_t *next, *previous;
+    uint16_t *labels;
+    uint32_t used, capacity, free_head;
+    uint32_t distinct;
+    uint32_t *hash;
+    uint64_t hash_mask;
+    /* Order of arrival, where something may have to leave: a ring of instances. An instance that was
+     * forgotten out of turn is passed over `skip` times when it comes up. */
+    int keeps_order;
+    uint32_t *ring;
+    uint64_t ring_start, ring_length, ring_capacity;
+    uint32_t *skip;
+} Store;
+
+typedef int64_t (*Critical)(void *context, int64_t degrees);
+typedef double (*CriticalPearson)(void *context, int64_t degrees);
+
+typedef struct {
+    Settings settings;
+    Store store;
+    Node *root;
+    int32_t attributes, classes;       /* how many there are */
+    int32_t *value_capacity, *offsets; /* the layout of every node's counts, by attribute */
+    int32_t class_capacity, rows_of_counts;
+    int32_t *order;      /* attributes in the order in which ties are broken */
+    int32_t *class_rank; /* classes in the order in which ties are broken */
+    int64_t *x_log_x;    /* a table; larger arguments are computed */
+    uint8_t *used;       /* while going down: attributes tested above */
+    int32_t left;        /* while going down: how many are not */
+    uint8_t *row;        /* the row at hand, as the store keeps it */
+    Ops ops;
+    uint64_t next_id;
+    uint64_t epoch;     /* of explanations: all told before it are out of date */
+    int64_t bytes;      /* memory used by nodes */
+    uint8_t changed;    /* the record at hand has reshaped the tree */
+    uint8_t failed;     /* out of memory */
+    int64_t least_gain; /* gated by G: no attribute is significant below this disorder */
+    Critical critical;
+    CriticalPearson critical_pearson;
+    void *context;
+    double pearson_cache[64];
+    int64_t critical_cache[256];
+} Tree;
+
+/* How an answer came about. */
+enum { ANSWER_PLAIN, ANSWER_UNSEEN, ANSWER_MISSING };
+
+typedef struct {
+    Node *node;
+    int32_t how;
+} Answer;
+
+/* scores.c */
+int64_t x_log_x(const Tree *tree, int64_t x);
+int look(Tree *tree, Node *node, int everything);
+int32_t majority(const Tree *tree, const Node *node);
+int needs_look(Tree *tree, const Node *node);
+int64_t rounding_unit(int64_t n);
+int64_t score_of(Tree *tree, const Node *node, int32_t attribute);
+
+/* store.c */
+int store_init(Store *store);
+void store_free(Store *store);
+int64_t store_bytes(const Store *store);
+int store_widen(Store *store, int32_t width, int32_t code_bytes);
+uint32_t store_find(const Store *store, const uint8_t *row, uint16_t label);
+uint32_t store_add(Store *store, const uint8_t *row, uint16_t label);
+void store_drop(Store *store, uint32_t instance);
+int store_arrived(Store *store, uint32_t instance);
+uint32_t store_oldest(Store *store);
+int store_skip(Store *store, uint32_t instance);
+void store_order(Store *store, int keeps);
+static inline int32_t code_at(const Store *store, const uint8_t *row, int32_t attribute) {
+    return store->code_bytes == 1 ? row[attribute] : ((const uint16_t *)row)[attribute];
+}
+static inline const uint8_t *row_of(const Store *store, uint32_t instance) {
+    return store->rows + (size_t)instance * store->stride;
+}
+
+/* nodes.c */
+Node *node_new(Tree *tree);
+void node_free(Tree *tree, Node *node);
+void node_free_all(Tree *tree, Node *node);
+int node_tabulate(Tree *tree, Node *node);
+void node_recount(Tree *tree, Node *node);
+void node_untabulate(Tree *tree, Node *node);
+void node_store(Tree *tree, Node *node, uint32_t instance);
+void node_unlink(Tree *tree, Node *node, uint32_t instance);
+int node_distribute(Tree *tree, Node *node, Test test);
+void node_gather(Tree *tree, Node *node, Node *into);
+void node_collapse(Tree *tree, Node *node);
+int node_is_uniform(const Tree *tree, const Node *node);
+int node_pull_up(Tree *tree, Node *node, Test test);
+int32_t branch_count(const Tree *tree, Test test);
+int64_t table_bytes(const Tree *tree);
+int tree_layout(Tree *tree, const int32_t *value_capacity, int32_t attributes, int32_t class_capacity);
+
+/* tree.c */
+Tree *tree_new(const Settings *settings);
+void tree_free(Tree *tree);
+int tree_reserve(Tree *tree, int32_t attributes, const int32_t *values, int32_t classes);
+void tree_set_order(Tree *tree, const int32_t *order, const int32_t *class_rank);
+void tree_row(Tree *tree, const uint32_t *codes);
+Answer tree_answer(Tree *tree);
+void tree_learn(Tree *tree, int32_t label);
+int tree_forget(Tree *tree, int32_t label);
+int tree_holds(Tree *tree, int32_t label);
+int tree_forget_oldest(Tree *tree);
+void tree_settle(Tree *tree);
+int64_t tree_bytes(const Tree *tree);
+int64_t tree_run(Tree *tree, const uint32_t *codes, const int32_t *labels, int64_t start, int64_t end, int stop,
+                 int32_t *answers, int32_t *how, uint64_t *nodes, uint32_t *counts, Ops *spent, int *why);
+enum { RAN_OUT, STOPPED_CHANGED, STOPPED_UNEXPLAINED };
+
+#endif

@@ -1,0 +1,30 @@
+"""The tables and figures of the papers, done again: what `espalier reproduce` runs.
+
+An experiment is pure: it is given its data and its seeds, returns pieces of work that can be done in any
+process, and makes a report of what they came to. Reading files, spreading the work and showing the report
+are the command's.
+"""
+
+from learners.experiments.example import Example
+from learners.experiments.experiment import Experiment
+from learners.experiments.figures import Figures
+from learners.experiments.parity import Parity
+from learners.experiments.table3 import Table3
+from learners.experiments.table6 import Table6
+from learners.experiments.table7 import Table7
+from learners.experiments.table8 import Table8
+from learners.experiments.table9 import Table9
+
+_ALL: tuple[Experiment, ...] = (
+    Parity(),
+    Table3(),
+    Example(),
+    Table6(),
+    Table7(),
+    Table8(),
+    Table9(),
+    Figures(),
+)
+
+EXPERIMENTS: dict[str, Experiment] = {experiment.name: experiment for experiment in _ALL}
+"""Every experiment by its name on the command line, in the order of the paper."""

@@ -1,0 +1,45 @@
+"""Builds the compiled core; everything else about the package is in pyproject.toml."""
+
+import os
+import sys
+
+from Cython.Build import cythonize
+from setuptools import Extension, setup
+from setuptools.command.build_ext import build_ext
+from setuptools.errors import CCompilerError, ExecError, PlatformError
+
+# `make sanitize` builds with the compiler's own checks switched on.
+SANITIZE = os.environ.get("ESPALIER_SANITIZE", "")
+FLAGS = ["-O1", "-g", f"-fsanitize={SANITIZE}", "-fno-omit-frame-pointer"] if SANITIZE else ["-O3"]
+
+
+class BuildCore(build_ext):
+    """Says what to do where there is no C compiler."""
+
+    def run(self) -> None:
+        """Build, or end with a message that helps."""
+        try:
+            super().run()
+        except (CCompilerError, ExecError, PlatformError) as error:
+            sys.exit(
+                f"espalier's core is written in C and could not be compiled: {error}\n"
+                "Install a C compiler (Debian: apt install gcc python3-dev; macOS: xcode-select --install) "
+                "and try again."
+            )
+
+
+setup(
+    ext_modules=cythonize(
+        [
+            Extension(
+                "learners.core._core",
+                [f"learners/core/{name}" for name in ("_core.pyx", "tree.c", "nodes.c", "scores.c", "store.c", "dump.c")],
+                include_dirs=["learners/core"],
+                extra_compile_args=["-std=c11", "-Wall", *FLAGS],
+                extra_link_args=[f"-fsanitize={SANITIZE}"] if SANITIZE else [],
+            )
+        ],
+        compiler_directives={"language_level": 3},
+    ),
+    cmdclass={"build_ext": BuildCore},
+)

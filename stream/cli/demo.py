@@ -1,0 +1,281 @@
+"""`espalier demo`: a broker, a stream and a growing tree, with one command."""
+
+# ruff: noqa: D301 - the backspace that keeps click from filling a paragraph must be one
+
+import contextlib
+import signal
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from types import FrameType, TracebackType
+from typing import NamedTuple, Self
+
+import click
+import rich.console
+import rich.live
+
+from learners import LEARNERS
+from stream.broker import BrokerError, Fetch, Sources
+from stream.cli.broker import progress_bars, source_options
+from stream.cli.evaluate import checked_learner
+from stream.config import Agent
+from stream.config.settings import DEFAULT_LEARNER
+from stream.demo.board import Board
+from stream.demo.feed import Feed
+from stream.demo.stage import KafkaStage, MemoryStage, Stage
+from stream.demo.view import Facts, View, progress_line, tree_text
+from stream.errors import EngineError
+from stream.generators import DEFAULT_GENERATOR, GENERATORS
+from stream.metrics import Metrics, serve
+
+ROOT = Path(".espalier/demo")
+METRICS_HOST = "127.0.0.1"
+METRICS_PORT = 9464
+VISIBLE_RATE = 200.0
+LINE_SECONDS = 2.0
+TREE_LINES = 20
+SILENCE_SECONDS = 60.0
+"""How long nothing may come back, while something is expected, before the demonstration gives up."""
+
+
+class Wanted(NamedTuple):
+    """What was asked for."""
+
+    agent: Agent
+    engine: str
+    generator: str
+    seed: int
+    records: int | None
+    rate: float | None
+    partitions: int
+
+
+@click.command()
+@click.option(
+    "--records", type=click.IntRange(min=1), metavar="N", help="End after N records. [default: go on]"
+)
+@click.option(
+    "--learner",
+    default=DEFAULT_LEARNER,
+    show_default=True,
+    callback=checked_learner,
+    help=f"One of {', '.join(LEARNERS)}.",
+)
+@click.option(
+    "--generator",
+    type=click.Choice(list(GENERATORS)),
+    default=DEFAULT_GENERATOR,
+    show_default=True,
+    help="What the records are about.",
+)
+@click.option(
+    "--engine",
+    type=click.Choice(["kafka", "memory"]),
+    default="kafka",
+    show_default=True,
+    help="A real broker, or topics that are lists.",
+)
+@click.option(
+    "--rate",
+    type=click.FloatRange(min=0, min_open=True),
+    metavar="R",
+    help=f"Records a second. [default: {VISIBLE_RATE:g}; with --records as fast as they go]",
+)
+@click.option("--seed", type=int, default=1, show_default=True, help="Which records.")
+@click.option(
+    "--partitions",
+    type=click.IntRange(1, 64),
+    default=2,
+    show_default=True,
+    help="Partitions of the input topic; one tree learns from all of them.",
+)
+@source_options
+def demo(
+    records: int | None,
+    learner: str,
+    generator: str,
+    engine: str,
+    rate: float | None,
+    seed: int,
+    partitions: int,
+    cache: Path | None,
+    fetch: str,
+    java: Path | None,
+) -> None:
+    """Watch a tree grow on a real Kafka.
+
+    Starts a broker of its own, makes the topics, runs a worker, and puts made-up records in. All that is
+    shown is read back from the output topics. Ctrl-C ends it; nothing is left running. Without a broker to
+    be had it goes on in memory.
+
+    Exit status: 0 done, 1 interrupted before all of --records had been read back.
+
+    \b
+    Examples:
+      espalier demo
+      espalier demo --records 2000
+      espalier demo --generator stagger --learner id5r --rate 500
+      espalier demo --engine memory --records 300
+    """
+    agent = Agent(name=generator, input=generator, learner=learner)
+    if rate is None and records is None:
+        rate = VISIBLE_RATE
+    wanted = Wanted(agent, engine, generator, seed, records, rate, partitions)
+    with _interruptible(), Performance(wanted, Sources(cache, Fetch(fetch), java)) as performance:
+        try:
+            performance.run()
+        except KeyboardInterrupt:
+            click.echo("ending ...", err=True)
+    performance.summarise()
+    if not performance.is_done:
+        click.get_current_context().exit(1)
+
+
+@contextlib.contextmanager
+def _interruptible() -> Iterator[None]:
+    """Let SIGTERM do what Ctrl-C does; a second of either does what it always did, should the end hang."""
+    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+
+    def restore() -> None:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+    def interrupt(number: int, frame: FrameType | None) -> None:
+        restore()
+        raise KeyboardInterrupt
+
+    for number in before:
+        signal.signal(number, interrupt)
+    try:
+        yield
+    finally:
+        restore()
+
+
+class Performance:
+    """One demonstration, from the start of the broker to its end.
+
+    Args:
+        wanted: What was asked for.
+        sources: Where Java and the jars of the broker come from.
+    """
+
+    def __init__(self, wanted: Wanted, sources: Sources) -> None:
+        self.board = Board(wanted.agent)
+        self._wanted = wanted
+        self._sources = sources
+        self._seconds: dict[str, float] = {}
+        self._stage: Stage | None = None
+        self._feed: Feed | None = None
+        self._end = contextlib.ExitStack()
+
+    def run(self) -> None:
+        """Start everything, and show it until it is done."""
+        metrics = Metrics()
+        began = time.monotonic()
+        self._stage = self._start_stage(metrics)
+        self._seconds["start"] = time.monotonic() - began
+        self._end.push(self._close_stage)
+        port, stop = _serve(metrics)
+        self._end.callback(stop)
+        address = f"http://{METRICS_HOST}:{port}/metrics"
+        click.echo(f"running {self._stage.title}; metrics at {address}")
+        for name, command in self._stage.hints():
+            click.echo(f"  {name}: {command}")
+        instances = GENERATORS[self._wanted.generator](self._wanted.seed)
+        self._feed = Feed(self._stage, instances, self._wanted.records, self._wanted.rate)
+        began = time.monotonic()
+        self._end.callback(self._feed.stop)
+        self._feed.start()
+        try:
+            self._watch(self._stage, self._feed, address)
+        finally:
+            self._seconds["records"] = time.monotonic() - began
+
+    def _start_stage(self, metrics: Metrics) -> Stage:
+        agent, partitions = self._wanted.agent, self._wanted.partitions
+        if self._wanted.engine == "kafka":
+            try:
+                with progress_bars() as report:
+                    return KafkaStage(agent, partitions, metrics.observe, ROOT, self._sources, report)
+            except (BrokerError, OSError) as error:
+                click.echo(f"no broker to be had: {error}", err=True)
+                click.echo("going on in memory: the same agent, with lists for topics", err=True)
+        return MemoryStage(agent, partitions, metrics.observe)
+
+    def _watch(self, stage: Stage, feed: Feed, address: str) -> None:
+        """Read the topics, and show what they tell, until all records are through."""
+        console = rich.console.Console()
+        shown = -LINE_SECONDS
+        heard = time.monotonic()
+        live = rich.live.Live(console=console, screen=True, auto_refresh=False)
+        with live if console.is_terminal else contextlib.nullcontext():
+            while self._wanted.records is None or not self.board.is_complete(self._wanted.records):
+                news = stage.news()
+                feed.check()
+                self.board.take(news)
+                now = time.monotonic()
+                heard = now if news or feed.sent <= self.board.answered else heard
+                if now - heard > SILENCE_SECONDS:
+                    raise EngineError(f"nothing came back for {SILENCE_SECONDS:g} s. Read the logs in {ROOT}")
+                facts = self._facts(stage, feed, address)
+                if console.is_terminal:
+                    live.update(View(self.board, facts), refresh=True)
+                elif now - shown >= LINE_SECONDS:
+                    shown = now
+                    click.echo(progress_line(self.board, facts))
+
+    def _facts(self, stage: Stage, feed: Feed, address: str) -> Facts:
+        what = f"{self._wanted.agent.learner} on {self._wanted.generator}"
+        return Facts(what, stage.title, self._wanted.records, feed.sent, address, stage.hints())
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """End everything that was started, the last first."""
+        began = time.monotonic()
+        self._end.__exit__(kind, error, trace)
+        self._seconds["end"] = time.monotonic() - began
+
+    def _close_stage(self, kind: type[BaseException] | None, *_: object) -> None:
+        assert self._stage is not None
+        self._stage.close(keep_files=kind is not None)
+
+    @property
+    def is_done(self) -> bool:
+        """Whether every record that was asked for has been answered; without a number, whether it began."""
+        if self._wanted.records is None:
+            return self._feed is not None
+        return self.board.predictions == self._wanted.records
+
+    def summarise(self) -> None:
+        """Print what it came to."""
+        if self._stage is None:
+            return
+        board, tree = self.board, self.board.size
+        rows = {
+            "engine": self._stage.title,
+            "learner": f"{self._wanted.agent.learner} on {self._wanted.generator}",
+            "records": str(0 if self._feed is None else self._feed.sent),
+            "predictions": str(board.predictions),
+            "dead letters": str(board.dead_letters),
+            "accuracy": f"{board.accuracy:.2%}, last 1,000: {board.recent_accuracy:.2%}",
+            "tree": f"{tree.nodes} nodes, {tree.leaves} leaves, depth {tree.depth}",
+            "changes": str(board.replica.version),
+            "digest": board.digest,
+            "seconds": ", ".join(f"{phase} {seconds:.1f}" for phase, seconds in self._seconds.items()),
+        }
+        for name, text in rows.items():
+            click.echo(f"{name:<13}{text}")
+        click.echo(f"\n{tree_text(board, TREE_LINES)}")
+
+
+def _serve(metrics: Metrics) -> tuple[int, Callable[[], None]]:
+    """Serve the metrics at the usual port, or at a free one if that is taken."""
+    try:
+        return serve(metrics, METRICS_HOST, METRICS_PORT)
+    except OSError:
+        return serve(metrics, METRICS_HOST, 0)

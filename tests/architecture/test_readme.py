@@ -1,0 +1,93 @@
+"""The README's example, copied and pasted: only the broker's address is another."""
+
+import os
+import re
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from stream.broker import Broker
+
+REPOSITORY = Path(__file__).resolve().parents[2]
+README = (REPOSITORY / "README.md").read_text()
+ADDRESS = "127.0.0.1:9092"
+SECONDS = 90.0
+# The worker's metrics would listen on a port that may be taken; everything else is the README's.
+ENVIRONMENT = {**os.environ, "PYTHONPATH": str(REPOSITORY), "ESPALIER_METRICS_PORT": "0"}
+
+pytestmark = [pytest.mark.broker, pytest.mark.timeout(240)]
+
+
+def extracted(pattern: str) -> str:
+    found = re.findall(pattern, README, re.MULTILINE | re.DOTALL)
+    assert len(found) == 1, pattern
+    assert ADDRESS in found[0]
+    return str(found[0])
+
+
+def espalier(*arguments: str, directory: Path) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "stream", *arguments],
+        cwd=directory,
+        env=ENVIRONMENT,
+        capture_output=True,
+        text=True,
+        timeout=SECONDS,
+        check=False,
+    )
+
+
+@pytest.fixture
+def worker(broker: Broker, tmp_path: Path) -> Iterator[Path]:
+    """The README's configuration, topics and worker; returns the directory and leaves nothing running."""
+    config = extracted(r"^cat > espalier\.toml <<'TOML'\n(.*?)^TOML$")
+    (tmp_path / "espalier.toml").write_text(config.replace(ADDRESS, broker.bootstrap_servers))
+    made = espalier("topics", "create", directory=tmp_path)
+    assert made.returncode == 0, made.stderr
+    log = tmp_path / "worker.log"
+    with (
+        log.open("wb") as file,
+        subprocess.Popen(
+            [sys.executable, "-m", "stream", "worker"],
+            cwd=tmp_path,
+            env=ENVIRONMENT,
+            stdout=file,
+            stderr=subprocess.STDOUT,
+        ) as process,
+    ):
+        yield tmp_path
+        process.terminate()
+        try:
+            assert process.wait(SECONDS) == 0, log.read_text()
+        finally:
+            process.kill()
+
+
+def test_the_example_of_the_readme_works_as_it_stands(broker: Broker, worker: Path) -> None:
+    example = extracted(r"test_readme\.py runs it -->\n```python\n(.*?)^```")
+    (worker / "example.py").write_text(example.replace(ADDRESS, broker.bootstrap_servers))
+    started = time.monotonic()
+    told = subprocess.run(
+        [sys.executable, "example.py"],
+        cwd=worker,
+        capture_output=True,
+        text=True,
+        timeout=SECONDS,
+        check=False,
+    )
+    assert told.returncode == 0, told.stderr
+    assert time.monotonic() - started < 30
+    lines = told.stdout.splitlines()
+    assert len(lines) == 30, told.stdout + (worker / "worker.log").read_text()
+    answers = [line.split(maxsplit=2) for line in lines]
+    assert [number for number, _, _ in answers] == [str(n) for n in range(30)]
+    # Nothing is known at first; from the fourth record on every kind of applicant has been met.
+    assert answers[0][1:] == ["None", "[]"]
+    assert [answer for _, answer, _ in answers[3:]] == ["yes", "no", "yes"] * 9
+    assert all(path == "['history']" for _, _, path in answers[3:])
+    tree = espalier("tree", "loans", directory=worker)
+    assert tree.stdout == "history\n  bad: no\n  good: yes\n"
