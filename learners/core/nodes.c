@@ -1,0 +1,435 @@
+/* Nodes and their tables: making, splitting, folding and transposing them.
+ *
+ * A table counts every attribute, also those tested above, so that two tables can be added as a whole. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "core.h"
+
+#define OVERHEAD 16 /* what the allocator keeps beside each block */
+#define SMALL 256   /* a subtree of so few instances is cheaper to make anew than to transpose */
+
+static void *take(Tree *tree, size_t size) {
+    void *block = calloc(1, size ? size : 1);
+    if (!block) {
+        tree->failed = 1;
+        return NULL;
+    }
+    tree->bytes += (int64_t)size + OVERHEAD;
+    return block;
+}
+
+static void give(Tree *tree, void *block, size_t size) {
+    if (!block) return;
+    free(block);
+    tree->bytes -= (int64_t)size + OVERHEAD;
+}
+
+int32_t branch_count(const Tree *tree, Test test) { return tree->value_capacity[test.attribute]; }
+
+int64_t table_bytes(const Tree *tree) {
+    return (int64_t)tree->rows_of_counts * tree->class_capacity * 4;
+}
+
+Node *node_new(Tree *tree) {
+    Node *node = take(tree, sizeof *node + (size_t)tree->class_capacity * 4);
+    if (!node) return NULL;
+    node->classes = (uint32_t *)(node + 1);
+    node->id = tree->next_id++;
+    node->test = (Test){-1, -1};
+    node->head = node->tail = NO_INSTANCE;
+    node->runner_up = -1;
+    node->reshaped = 1;
+    return node;
+}
+
+void node_untabulate(Tree *tree, Node *node) {
+    if (!node->counts) return;
+    give(tree, node->counts, (size_t)table_bytes(tree));
+    give(tree, node->S, (size_t)tree->attributes * 8);
+    give(tree, node->values_here, (size_t)tree->attributes * 2);
+    node->counts = NULL;
+    node->S = NULL;
+    node->values_here = NULL;
+}
+
+static void drop_branches(Tree *tree, Node *node) {
+    if (node->branches) give(tree, node->branches, sizeof(Node *) * (size_t)branch_count(tree, node->test));
+    node->branches = NULL;
+    node->test = (Test){-1, -1};
+}
+
+/* Free one node; its branches, if any, belong to somebody else by now. */
+void node_free(Tree *tree, Node *node) {
+    node_untabulate(tree, node);
+    drop_branches(tree, node);
+    give(tree, node, sizeof *node + (size_t)tree->class_capacity * 4);
+}
+
+void node_free_all(Tree *tree, Node *node) {
+    if (!node) return;
+    if (node->branches)
+        for (int32_t v = 0; v < branch_count(tree, node->test); v++) node_free_all(tree, node->branches[v]);
+    node_free(tree, node);
+}
+
+static void add_classes(const Tree *tree, Node *node, const Node *from) {
+    node->n += from->n;
+    for (int32_t c = 0; c < tree->classes; c++) {
+        if (!node->classes[c] && from->classes[c]) node->present++;
+        node->classes[c] += from->classes[c];
+    }
+}
+
+static void link(Tree *tree, Node *node, uint32_t instance) {
+    Store *store = &tree->store;
+    store->next[instance] = NO_INSTANCE;
+    store->previous[instance] = node->tail;
+    if (node->head == NO_INSTANCE)
+        node->head = instance;
+    else
+        store->next[node->tail] = instance;
+    node->tail = instance;
+}
+
+/* Put an instance, as often as it is there, into the set of a node without counts. */
+void node_store(Tree *tree, Node *node, uint32_t instance) {
+    uint32_t times = tree->store.times[instance];
+    uint16_t label = tree->store.labels[instance];
+    link(tree, node, instance);
+    if (!node->classes[label] && times) node->present++;
+    node->classes[label] += times;
+    node->n += times;
+}
+
+void node_unlink(Tree *tree, Node *node, uint32_t instance) {
+    Store *store = &tree->store;
+    uint32_t before = store->previous[instance], after = store->next[instance];
+    if (before == NO_INSTANCE)
+        node->head = after;
+    else
+        store->next[before] = after;
+    if (after == NO_INSTANCE)
+        node->tail = before;
+    else
+        store->previous[after] = before;
+}
+
+static void count_set(Tree *tree, Node *node, const Node *set) {
+    const Store *store = &tree->store;
+    int32_t width = tree->attributes, step = tree->class_capacity;
+    for (uint32_t i = set->head; i != NO_INSTANCE; i = store->next[i]) {
+        const uint8_t *row = row_of(store, i);
+        uint32_t *column = node->counts + store->labels[i];
+        uint32_t times = store->times[i];
+        for (int32_t a = 0; a < width; a++)
+            column[(size_t)(tree->offsets[a] + code_at(store, row, a)) * step] += times;
+    }
+    tree->ops.additions += (uint64_t)set->n * (uint64_t)width;
+}
+
+static int add_table(Tree *tree, Node *node) {
+    node->counts = take(tree, (size_t)table_bytes(tree));
+    node->S = take(tree, (size_t)tree->attributes * 8);
+    node->values_here = take(tree, (size_t)tree->attributes * 2);
+    return tree->failed ? -1 : 0;
+}
+
+static void find_values(const Tree *tree, Node *node) {
+    int32_t step = tree->class_capacity;
+    for (int32_t a = 0; a < tree->attributes; a++) {
+        const uint32_t *cell = node->counts + (size_t)tree->offsets[a] * step;
+        uint16_t here = 0;
+        for (int32_t v = 0; v < tree->value_capacity[a]; v++, cell += step)
+            for (int32_t c = 0; c < tree->classes; c++)
+                if (cell[c]) {
+                    here++;
+                    break;
+                }
+        node->values_here[a] = here;
+    }
+}
+
+static void find_disorder(const Tree *tree, Node *node) {
+    node->disorder = x_log_x(tree, node->n);
+    for (int32_t c = 0; c < tree->classes; c++) node->disorder -= x_log_x(tree, node->classes[c]);
+}
+
+/* Find out what follows from a node's counts. */
+void node_recount(Tree *tree, Node *node) {
+    find_values(tree, node);
+    find_disorder(tree, node);
+}
+
+/* Give a set its counts. */
+int node_tabulate(Tree *tree, Node *node) {
+    if (add_table(tree, node)) return -1;
+    count_set(tree, node, node);
+    node_recount(tree, node);
+    node->form = COUNTED;
+    return 0;
+}
+
+/* Let the instances of a node with counts go down into branches. */
+int node_distribute(Tree *tree, Node *node, Test test) {
+    const Store *store = &tree->store;
+    Node **branches = take(tree, sizeof(Node *) * (size_t)branch_count(tree, test));
+    if (!branches) return -1;
+    uint32_t i = node->head;
+    while (i != NO_INSTANCE) {
+        uint32_t following = store->next[i];
+        Node **branch = &branches[code_at(store, row_of(store, i), test.attribute)];
+        if (!*branch && !(*branch = node_new(tree))) break;
+        node_store(tree, *branch, i);
+        i = following;
+    }
+    node->head = node->tail = NO_INSTANCE;
+    node->form = SPLIT;
+    node->test = test;
+    node->branches = branches;
+    node->reshaped = 1;
+    for (int32_t v = 0; v < branch_count(tree, test); v++)
+        if (branches[v]) branches[v]->stale = branches[v]->present > 1;
+    tree->ops.expansions++;
+    return tree->failed ? -1 : 0;
+}
+
+/* Move all instances of a subtree to the end of a set, and free the subtree. Class counts are not added. */
+void node_gather(Tree *tree, Node *node, Node *into) {
+    if (node->branches)
+        for (int32_t v = 0; v < branch_count(tree, node->test); v++)
+            if (node->branches[v]) node_gather(tree, node->branches[v], into);
+    if (node->head != NO_INSTANCE) {
+        Store *store = &tree->store;
+        if (into->head == NO_INSTANCE) {
+            into->head = node->head;
+        } else {
+            store->next[into->tail] = node->head;
+            store->previous[node->head] = into->tail;
+        }
+        into->tail = node->tail;
+    }
+    node_free(tree, node);
+}
+
+/* Turn a decision node into a set with counts. */
+void node_collapse(Tree *tree, Node *node) {
+    for (int32_t v = 0; v < branch_count(tree, node->test); v++)
+        if (node->branches[v]) node_gather(tree, node->branches[v], node);
+    drop_branches(tree, node);
+    node->form = COUNTED;
+    node->reshaped = 1;
+    tree->ops.collapses++;
+}
+
+/* Whether all instances of a set have one description. */
+int node_is_uniform(const Tree *tree, const Node *node) {
+    const Store *store = &tree->store;
+    if (node->head == NO_INSTANCE) return 1;
+    const uint8_t *first = row_of(store, node->head);
+    for (uint32_t i = store->next[node->head]; i != NO_INSTANCE; i = store->next[i])
+        if (memcmp(first, row_of(store, i), store->stride)) return 0;
+    return 1;
+}
+
+/* ---- Table 4 */
+
+/* A branch of the node, as level-two trees by value of the new test: split off where it is a set or small,
+ * pulled up where it is not. The branch itself is freed. */
+static int split_off(Tree *tree, Node *branch, Test test, Node **level_two, int32_t step) {
+    const Store *store = &tree->store;
+    if (branch->form == SPLIT && branch->n > SMALL) {
+        if (node_pull_up(tree, branch, test)) return -1;
+        for (int32_t v = 0; v < branch_count(tree, test); v++) level_two[(size_t)v * step] = branch->branches[v];
+        node_free(tree, branch);
+        return 0;
+    }
+    if (branch->form == SPLIT) node_collapse(tree, branch);
+    uint32_t i = branch->head;
+    while (i != NO_INSTANCE) {
+        uint32_t following = store->next[i];
+        Node **place = &level_two[(size_t)code_at(store, row_of(store, i), test.attribute) * step];
+        if (!*place && !(*place = node_new(tree))) return -1;
+        node_store(tree, *place, i);
+        i = following;
+    }
+    node_free(tree, branch);
+    return 0;
+}
+
+/* The new branch for one value of the new test: the old test above some level-two trees. */
+static Node *join(Tree *tree, Node **level_two, int32_t count, Test old) {
+    Node *joined = node_new(tree);
+    if (!joined) return NULL;
+    for (int32_t w = 0; w < count; w++)
+        if (level_two[w]) add_classes(tree, joined, level_two[w]);
+    joined->stale = joined->present > 1;
+    if (joined->present < 2 || joined->n <= SMALL) {
+        for (int32_t w = 0; w < count; w++)
+            if (level_two[w]) node_gather(tree, level_two[w], joined);
+        return joined;
+    }
+    if (add_table(tree, joined)) return NULL;
+    joined->branches = take(tree, sizeof(Node *) * (size_t)count);
+    if (!joined->branches) return NULL;
+    joined->form = SPLIT;
+    joined->test = old;
+    size_t cells = (size_t)table_bytes(tree) / 4;
+    for (int32_t w = 0; w < count; w++) {
+        Node *lower = joined->branches[w] = level_two[w];
+        if (!lower) continue;
+        if (lower->counts) {
+            for (size_t k = 0; k < cells; k++) joined->counts[k] += lower->counts[k];
+            tree->ops.additions += (uint64_t)tree->rows_of_counts;
+        } else {
+            count_set(tree, joined, lower);
+        }
+        if (lower->form != SPLIT && lower->present > 1) lower->stale = 1;
+    }
+    node_recount(tree, joined);
+    return joined;
+}
+
+/* Restructure a decision node so that it has another test; its own counts stay as they are. New nodes below
+ * are stale: whether their test is the best is found out when they are visited. */
+int node_pull_up(Tree *tree, Node *node, Test test) {
+    Test old = node->test;
+    if (old.attribute == test.attribute && old.cut == test.cut) return 0;
+    int32_t olds = branch_count(tree, old), news = branch_count(tree, test);
+    Node **level_two = calloc((size_t)olds * (size_t)news, sizeof *level_two);
+    Node **branches = take(tree, sizeof(Node *) * (size_t)news);
+    if (!level_two || !branches) {
+        tree->failed = 1;
+        free(level_two);
+        return -1;
+    }
+    for (int32_t w = 0; w < olds; w++)
+        if (node->branches[w]) {
+            Node *branch = node->branches[w];
+            node->branches[w] = NULL;
+            split_off(tree, branch, test, level_two + w, olds);
+        }
+    for (int32_t v = 0; v < news; v++) {
+        Node **row = level_two + (size_t)v * olds;
+        Node *only = NULL;
+        int32_t found = 0;
+        for (int32_t w = 0; w < olds; w++)
+            if (row[w]) {
+                only = row[w];
+                found++;
+            }
+        if (found == 1 && only->form != SPLIT) {
+            /* The old test has one value here: it becomes available again to a set that may be mixed. */
+            if (only->counts) {
+                node_untabulate(tree, only);
+                only->form = LISTED;
+            }
+            only->stale = only->present > 1;
+            only->reshaped = 1;
+            branches[v] = only;
+        } else if (found) {
+            branches[v] = join(tree, row, olds, old);
+        }
+    }
+    drop_branches(tree, node);
+    node->test = test;
+    node->branches = branches;
+    node->reshaped = 1;
+    free(level_two);
+    tree->ops.transpositions++;
+    return tree->failed ? -1 : 0;
+}
+
+/* ---- layout */
+
+static int move_table(Tree *tree, Node *node, const int32_t *capacity, const int32_t *offsets, int32_t rows,
+                      int32_t attributes, int32_t class_capacity) {
+    uint32_t *counts = take(tree, (size_t)rows * class_capacity * 4);
+    int64_t *S = take(tree, (size_t)attributes * 8);
+    uint16_t *here = take(tree, (size_t)attributes * 2);
+    if (tree->failed) return -1;
+    for (int32_t a = 0; a < attributes; a++) {
+        if (a >= tree->attributes) {
+            /* An attribute that appears only now: every instance so far lacks it. */
+            memcpy(counts + (size_t)offsets[a] * class_capacity, node->classes, (size_t)tree->classes * 4);
+            here[a] = 1;
+            continue;
+        }
+        for (int32_t v = 0; v < tree->value_capacity[a]; v++)
+            memcpy(counts + (size_t)(offsets[a] + v) * class_capacity,
+                   node->counts + (size_t)(tree->offsets[a] + v) * tree->class_capacity,
+                   (size_t)tree->class_capacity * 4);
+        S[a] = node->S[a];
+        here[a] = node->values_here[a];
+    }
+    node_untabulate(tree, node);
+    node->counts = counts;
+    node->S = S;
+    node->values_here = here;
+    (void)capacity;
+    return 0;
+}
+
+static Node *move(Tree *tree, Node *node, const int32_t *capacity, const int32_t *offsets, int32_t rows,
+                  int32_t attributes, int32_t class_capacity) {
+    size_t old_size = sizeof *node + (size_t)tree->class_capacity * 4;
+    if (node->branches) {
+        int32_t olds = branch_count(tree, node->test), news = capacity[node->test.attribute];
+        Node **branches = take(tree, sizeof(Node *) * (size_t)news);
+        if (!branches) return node;
+        for (int32_t v = 0; v < olds; v++)
+            if (node->branches[v])
+                branches[v] = move(tree, node->branches[v], capacity, offsets, rows, attributes, class_capacity);
+        give(tree, node->branches, sizeof(Node *) * (size_t)olds);
+        node->branches = branches;
+    }
+    if (node->counts) move_table(tree, node, capacity, offsets, rows, attributes, class_capacity);
+    if (attributes != tree->attributes) {
+        node->stale = node->present > 1;
+        node->reshaped = 1;
+        if (node->form == COUNTED) {
+            give(tree, node->counts, (size_t)rows * class_capacity * 4);
+            give(tree, node->S, (size_t)attributes * 8);
+            give(tree, node->values_here, (size_t)attributes * 2);
+            node->counts = NULL;
+            node->S = NULL;
+            node->values_here = NULL;
+            node->form = LISTED;
+        }
+    }
+    if (class_capacity == tree->class_capacity) return node;
+    Node *moved = take(tree, sizeof *node + (size_t)class_capacity * 4);
+    if (!moved) return node;
+    memcpy(moved, node, sizeof *node);
+    moved->classes = (uint32_t *)(moved + 1);
+    memcpy(moved->classes, node->classes, (size_t)tree->class_capacity * 4);
+    give(tree, node, old_size);
+    return moved;
+}
+
+/* Give every node's tables room for more attributes, values or classes. */
+int tree_layout(Tree *tree, const int32_t *value_capacity, int32_t attributes, int32_t class_capacity) {
+    int32_t *capacity = malloc(sizeof(int32_t) * (size_t)(attributes + 1));
+    int32_t *offsets = malloc(sizeof(int32_t) * (size_t)(attributes + 1));
+    if (!capacity || !offsets) {
+        free(capacity);
+        free(offsets);
+        tree->failed = 1;
+        return -1;
+    }
+    int32_t rows = 0;
+    for (int32_t a = 0; a < attributes; a++) {
+        capacity[a] = value_capacity[a];
+        offsets[a] = rows;
+        rows += capacity[a];
+    }
+    if (tree->root) tree->root = move(tree, tree->root, capacity, offsets, rows, attributes, class_capacity);
+    free(tree->value_capacity);
+    free(tree->offsets);
+    tree->value_capacity = capacity;
+    tree->offsets = offsets;
+    tree->rows_of_counts = rows;
+    tree->class_capacity = class_capacity;
+    tree->attributes = attributes;
+    return tree->failed ? -1 : 0;
+}

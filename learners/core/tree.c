@@ -1,0 +1,536 @@
+/* Learning, forgetting and answering. The steps are those of learners/utgoff/id5r.py; what differs keeps the
+ * tree the same and saves work:
+ *
+ * - a rival of the test is scored again only when it can have become the better one (scores.c);
+ * - a restructured node is looked at again only when it is visited, and small subtrees are not transposed but
+ *   folded into sets and split again as far as they are visited. `tree_settle` does all that is left.
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core.h"
+
+#define TABLE (1 << 16)
+
+static int64_t step_up(const Tree *tree, int64_t x) { return x_log_x(tree, x + 1) - x_log_x(tree, x); }
+
+/* ---- life */
+
+Tree *tree_new(const Settings *settings) {
+    Tree *tree = calloc(1, sizeof *tree);
+    if (!tree) return NULL;
+    tree->settings = *settings;
+    tree->x_log_x = malloc(TABLE * sizeof *tree->x_log_x);
+    if (!tree->x_log_x || store_init(&tree->store)) {
+        tree_free(tree);
+        return NULL;
+    }
+    for (int64_t x = 0; x < TABLE; x++)
+        tree->x_log_x[x] =
+            x < 2 ? 0 : llrint(((double)x * log2((double)x)) * (double)(1 << FRACTION_BITS));
+    for (int i = 0; i < 256; i++) tree->critical_cache[i] = -1;
+    for (int i = 0; i < 64; i++) tree->pearson_cache[i] = -1;
+    tree->epoch = 1;
+    tree->next_id = 1;
+    store_order(&tree->store, settings->window > 0 || settings->max_bytes > 0);
+    return tree;
+}
+
+void tree_free(Tree *tree) {
+    if (!tree) return;
+    node_free_all(tree, tree->root);
+    store_free(&tree->store);
+    free(tree->value_capacity);
+    free(tree->offsets);
+    free(tree->order);
+    free(tree->class_rank);
+    free(tree->x_log_x);
+    free(tree->used);
+    free(tree->row);
+    free(tree);
+}
+
+int64_t tree_bytes(const Tree *tree) {
+    return tree->bytes + store_bytes(&tree->store) + TABLE * 8 + (int64_t)sizeof *tree +
+           (int64_t)tree->attributes * 32;
+}
+
+/* Make room for the attributes, values and classes that there are now. */
+int tree_reserve(Tree *tree, int32_t attributes, const int32_t *values, int32_t classes) {
+    int again = attributes != tree->attributes || classes > tree->class_capacity;
+    int32_t *capacity = malloc(sizeof(int32_t) * (size_t)(attributes + 1));
+    int32_t code_bytes = tree->store.code_bytes;
+    if (!capacity) {
+        tree->failed = 1;
+        return -1;
+    }
+    for (int32_t a = 0; a < attributes; a++) {
+        capacity[a] = a < tree->attributes ? tree->value_capacity[a] : values[a];
+        if (values[a] > capacity[a]) {
+            capacity[a] = values[a] + values[a] / 4 + 1;
+            again = 1;
+        }
+        if (capacity[a] > 255) code_bytes = 2; /* the highest code stands for a value never learned */
+    }
+    if (again) {
+        int32_t room = tree->class_capacity;
+        if (classes > room) room = room ? classes + classes / 4 + 1 : (classes < 2 ? 2 : classes);
+        int wider = attributes != tree->attributes;
+        if (wider || code_bytes != tree->store.code_bytes) {
+            if (store_widen(&tree->store, attributes, code_bytes)) tree->failed = 1;
+            free(tree->row);
+            free(tree->used);
+            tree->row = calloc(1, tree->store.stride);
+            tree->used = calloc(1, (size_t)attributes + 1);
+            if (!tree->row || !tree->used) tree->failed = 1;
+        }
+        if (!tree->failed) tree_layout(tree, capacity, attributes, room);
+        if (wider) tree->changed = 1;
+    }
+    free(capacity);
+    if (!tree->row) tree->row = calloc(1, tree->store.stride);
+    if (!tree->used) tree->used = calloc(1, (size_t)attributes + 1);
+    if (!tree->row || !tree->used) tree->failed = 1;
+    tree->classes = classes;
+    return tree->failed ? -1 : 0;
+}
+
+void tree_set_order(Tree *tree, const int32_t *order, const int32_t *class_rank) {
+    int32_t *orders = realloc(tree->order, sizeof(int32_t) * (size_t)(tree->attributes + 1));
+    if (orders) tree->order = orders;
+    int32_t *ranks = realloc(tree->class_rank, sizeof(int32_t) * (size_t)(tree->classes + 1));
+    if (ranks) tree->class_rank = ranks;
+    if (!orders || !ranks) {
+        tree->failed = 1;
+        return;
+    }
+    memcpy(tree->order, order, sizeof(int32_t) * (size_t)tree->attributes);
+    memcpy(tree->class_rank, class_rank, sizeof(int32_t) * (size_t)tree->classes);
+}
+
+/* Take up the row at hand, as the store keeps it. A code that is out of range, such as that of a value never
+ * learned, is one that no instance has. */
+void tree_row(Tree *tree, const uint32_t *codes) {
+    int32_t width = tree->attributes;
+    if (tree->store.code_bytes == 1) {
+        for (int32_t a = 0; a < width; a++) tree->row[a] = codes[a] < UINT8_MAX ? (uint8_t)codes[a] : UINT8_MAX;
+    } else {
+        uint16_t *row = (uint16_t *)tree->row;
+        for (int32_t a = 0; a < width; a++) row[a] = codes[a] < UINT16_MAX ? (uint16_t)codes[a] : UINT16_MAX;
+    }
+}
+
+/* ---- going down */
+
+static void at_the_root(Tree *tree) {
+    if (tree->attributes) memset(tree->used, 0, (size_t)tree->attributes);
+    tree->left = tree->attributes;
+}
+
+static void below(Tree *tree, Test test) {
+    tree->used[test.attribute] = 1;
+    tree->left--;
+}
+
+static void above(Tree *tree, Test test) {
+    tree->used[test.attribute] = 0;
+    tree->left++;
+}
+
+static void reshape(Tree *tree, Node *node) {
+    node->reshaped = 1;
+    tree->changed = 1;
+}
+
+/* Whether a set without counts may have to be split. */
+static int may_split(Tree *tree, const Node *node) {
+    if (node->present < 2 || tree->left == 0) return 0;
+    if (tree->settings.gated) {
+        if (tree->settings.pearson) return 1;
+        int64_t disorder = x_log_x(tree, node->n);
+        for (int32_t c = 0; c < tree->classes; c++) disorder -= x_log_x(tree, node->classes[c]);
+        return disorder > tree->least_gain;
+    }
+    return !node_is_uniform(tree, node);
+}
+
+/* Give a stale node its best test; what is below may be stale then. */
+static void settle(Tree *tree, Node *node) {
+    reshape(tree, node);
+    if (node->form == LISTED) {
+        node->stale = 0;
+        if (!may_split(tree, node) || node_tabulate(tree, node)) return;
+    }
+    int32_t best = look(tree, node, 1);
+    node->stale = 0;
+    if (node->form == SPLIT) {
+        tree->ops.repairs++;
+        if (best < 0)
+            node_collapse(tree, node);
+        else if (best != node->test.attribute)
+            node_pull_up(tree, node, (Test){best, -1});
+    } else if (best >= 0) {
+        node_distribute(tree, node, (Test){best, -1});
+    }
+}
+
+static void settle_all(Tree *tree, Node *node) {
+    if (node->stale) settle(tree, node);
+    if (node->form != SPLIT || tree->failed) return;
+    Test test = node->test;
+    below(tree, test);
+    for (int32_t v = 0; v < branch_count(tree, test); v++)
+        if (node->branches[v]) settle_all(tree, node->branches[v]);
+    above(tree, test);
+}
+
+void tree_settle(Tree *tree) {
+    if (!tree->root) return;
+    at_the_root(tree);
+    settle_all(tree, tree->root);
+}
+
+/* Give a node whose counts have changed its best test; return whether it still is a decision node. */
+static int establish(Tree *tree, Node *node) {
+    int32_t best = look(tree, node, 0);
+    if (best == node->test.attribute) return best >= 0;
+    reshape(tree, node);
+    if (best < 0) {
+        node_collapse(tree, node);
+        return 0;
+    }
+    look(tree, node, 1); /* for the record: how clearly it was chosen */
+    if (node->form == SPLIT) {
+        tree->ops.pull_ups++;
+        node_pull_up(tree, node, (Test){best, -1});
+    } else {
+        node_distribute(tree, node, (Test){best, -1});
+    }
+    return 1;
+}
+
+/* ---- counting the row at hand */
+
+static int value_is_here(const Tree *tree, const uint32_t *cell) {
+    for (int32_t c = 0; c < tree->classes; c++)
+        if (cell[c]) return 1;
+    return 0;
+}
+
+/* Add the row to a node's counts; return whether some attribute has got one more value. */
+static int count_in(Tree *tree, Node *node, int32_t label) {
+    const Store *store = &tree->store;
+    int32_t step = tree->class_capacity;
+    int more = 0;
+    for (int32_t a = 0; a < tree->attributes; a++) {
+        uint32_t *cell = node->counts + (size_t)(tree->offsets[a] + code_at(store, tree->row, a)) * step;
+        if (!cell[label] && !value_is_here(tree, cell)) {
+            node->values_here[a]++;
+            more = 1;
+        }
+        cell[label]++;
+    }
+    tree->ops.additions += (uint64_t)tree->left;
+    return more;
+}
+
+/* Take the row out of a node's counts. What is known of each score falls by exactly what the row was worth,
+ * so that a bound stays a bound. */
+static void count_out(Tree *tree, Node *node, int32_t label) {
+    const Store *store = &tree->store;
+    int32_t step = tree->class_capacity;
+    for (int32_t a = 0; a < tree->attributes; a++) {
+        uint32_t *cell = node->counts + (size_t)(tree->offsets[a] + code_at(store, tree->row, a)) * step;
+        int64_t total = 0;
+        for (int32_t c = 0; c < tree->classes; c++) total += cell[c];
+        node->S[a] -= step_up(tree, total - 1) - step_up(tree, cell[label] - 1);
+        cell[label]--;
+        if (total == 1) node->values_here[a]--;
+    }
+    tree->ops.additions += (uint64_t)tree->left;
+}
+
+static int class_in(Tree *tree, Node *node, int32_t label) {
+    node->disorder += step_up(tree, node->n) - step_up(tree, node->classes[label]);
+    node->n++;
+    if (node->classes[label]++) return 0;
+    node->present++;
+    return 1;
+}
+
+static void class_out(Tree *tree, Node *node, int32_t label) {
+    node->n--;
+    if (--node->classes[label] == 0) node->present--;
+    node->disorder -= step_up(tree, node->n) - step_up(tree, node->classes[label]);
+}
+
+/* ---- learning */
+
+static void join_set(Tree *tree, Node *node, uint32_t instance, int32_t label, int is_new) {
+    int32_t answer = node->n ? majority(tree, node) : -1;
+    int was_pure = node->present < 2;
+    if (is_new) node_store(tree, node, instance);
+    if (node->form == COUNTED) {
+        int unlike = class_in(tree, node, label);
+        unlike |= count_in(tree, node, label);
+        tree->store.times[instance]++;
+        if (unlike || needs_look(tree, node)) establish(tree, node);
+    } else {
+        tree->store.times[instance]++;
+        node->n++;
+        if (!node->classes[label]++) node->present++;
+        /* An instance that is there already changes nothing of a set that is not split: of one description,
+         * or not significant. */
+        if (may_split(tree, node)) {
+            node->stale = 1;
+            reshape(tree, node);
+        } else if (was_pure && node->present > 1) {
+            reshape(tree, node);
+        }
+    }
+    if (majority(tree, node) != answer) reshape(tree, node);
+}
+
+static void insert(Tree *tree, uint32_t instance, int32_t label, int is_new) {
+    at_the_root(tree);
+    if (!tree->root && !(tree->root = node_new(tree))) return;
+    Node *node = tree->root;
+    Node *path[64];
+    int32_t depth = 0, on_path = 0;
+    Node **above_here = path;
+    if (tree->attributes >= 64) {
+        above_here = malloc(sizeof(Node *) * (size_t)(tree->attributes + 1));
+        if (!above_here) {
+            tree->failed = 1;
+            return;
+        }
+    }
+    for (; !tree->failed; depth++) {
+        if (node->stale) settle(tree, node);
+        if (node->form != SPLIT) {
+            join_set(tree, node, instance, label, is_new);
+            break;
+        }
+        Node *branch = node->branches[code_at(&tree->store, tree->row, node->test.attribute)];
+        node->S_test += step_up(tree, branch ? branch->n : 0) - step_up(tree, branch ? branch->classes[label] : 0);
+        int unlike = class_in(tree, node, label);
+        unlike |= count_in(tree, node, label);
+        if (((unlike && tree->settings.gated) || needs_look(tree, node)) && !establish(tree, node)) {
+            /* No attribute is significant any more: the set has the row in its counts already. */
+            if (is_new) node_store(tree, node, instance);
+            tree->store.times[instance]++;
+            break;
+        }
+        Node **place = &node->branches[code_at(&tree->store, tree->row, node->test.attribute)];
+        if (!*place) {
+            if (!(*place = node_new(tree))) break;
+            reshape(tree, node);
+        }
+        above_here[on_path++] = node;
+        below(tree, node->test);
+        node = *place;
+    }
+    if (tree->changed)
+        for (int32_t i = 0; i < on_path; i++) above_here[i]->reshaped = 1;
+    if (above_here != path) free(above_here);
+}
+
+static void forget_instance(Tree *tree, uint32_t instance);
+
+/* Make way for the row at hand: the same description with another class is out of date (section 6). */
+static void forget_rivals(Tree *tree, int32_t label) {
+    for (int32_t c = 0; c < tree->classes; c++) {
+        if (c == label) continue;
+        uint32_t rival;
+        while ((rival = store_find(&tree->store, tree->row, (uint16_t)c)) != NO_INSTANCE && !tree->failed) {
+            if (store_skip(&tree->store, rival)) tree->failed = 1;
+            forget_instance(tree, rival);
+        }
+    }
+}
+
+static int64_t retained(const Tree *tree) { return tree->root ? tree->root->n : 0; }
+
+void tree_learn(Tree *tree, int32_t label) {
+    if (tree->settings.replace) forget_rivals(tree, label);
+    uint32_t instance = store_find(&tree->store, tree->row, (uint16_t)label);
+    int is_new = instance == NO_INSTANCE;
+    if (is_new && (instance = store_add(&tree->store, tree->row, (uint16_t)label)) == NO_INSTANCE) {
+        tree->failed = 1;
+        return;
+    }
+    insert(tree, instance, label, is_new);
+    tree->ops.stored++;
+    if (store_arrived(&tree->store, instance)) tree->failed = 1;
+    if (tree->settings.window)
+        while (retained(tree) > tree->settings.window && !tree_forget_oldest(tree)) {
+        }
+    if (tree->settings.max_bytes)
+        while (tree_bytes(tree) > tree->settings.max_bytes && retained(tree) > 1 && !tree_forget_oldest(tree)) {
+        }
+}
+
+/* ---- forgetting */
+
+static void leave_set(Tree *tree, Node *node, uint32_t instance, int32_t label, int counted_out) {
+    int32_t answer = majority(tree, node);
+    int was_pure = node->present < 2;
+    if (node->form == COUNTED && !counted_out) count_out(tree, node, label);
+    if (!counted_out) class_out(tree, node, label);
+    if (--tree->store.times[instance] == 0) {
+        node_unlink(tree, node, instance);
+        store_drop(&tree->store, instance);
+    }
+    if (node->form == COUNTED) {
+        if (node->present < 2) {
+            node_untabulate(tree, node);
+            node->form = LISTED;
+        } else {
+            establish(tree, node);
+        }
+    }
+    if (was_pure != (node->present < 2) || majority(tree, node) != answer) reshape(tree, node);
+}
+
+/* Forget one instance: the row at hand is its row. */
+static void forget_instance(Tree *tree, uint32_t instance) {
+    int32_t label = tree->store.labels[instance];
+    at_the_root(tree);
+    tree->ops.forgotten++;
+    Node **path = malloc(sizeof(Node *) * (size_t)(tree->attributes + 2));
+    if (!path) {
+        tree->failed = 1;
+        return;
+    }
+    int32_t depth = 0;
+    Node *node = tree->root;
+    while (!tree->failed) {
+        if (node->stale) settle(tree, node);
+        if (node->form != SPLIT) {
+            leave_set(tree, node, instance, label, 0);
+            break;
+        }
+        Node *branch = node->branches[code_at(&tree->store, tree->row, node->test.attribute)];
+        node->S_test -= step_up(tree, branch->n - 1) - step_up(tree, branch->classes[label] - 1);
+        class_out(tree, node, label);
+        count_out(tree, node, label);
+        int decides = 0;
+        if (node->present < 2)
+            node_collapse(tree, node), reshape(tree, node);
+        else
+            decides = establish(tree, node);
+        if (!decides) {
+            leave_set(tree, node, instance, label, 1);
+            break;
+        }
+        path[depth++] = node;
+        below(tree, node->test);
+        node = node->branches[code_at(&tree->store, tree->row, node->test.attribute)];
+    }
+    if (!tree->failed && node->n == 0) {
+        if (depth) {
+            Node *parent = path[depth - 1];
+            parent->branches[code_at(&tree->store, tree->row, parent->test.attribute)] = NULL;
+        } else {
+            tree->root = NULL;
+        }
+        node_free(tree, node);
+        tree->changed = 1;
+    }
+    if (tree->changed)
+        for (int32_t i = 0; i < depth; i++) path[i]->reshaped = 1;
+    free(path);
+}
+
+int tree_holds(Tree *tree, int32_t label) {
+    return store_find(&tree->store, tree->row, (uint16_t)label) != NO_INSTANCE;
+}
+
+/* Forget the oldest instance like the row at hand; -1 where there is none. */
+int tree_forget(Tree *tree, int32_t label) {
+    uint32_t instance = store_find(&tree->store, tree->row, (uint16_t)label);
+    if (instance == NO_INSTANCE) return -1;
+    if (store_skip(&tree->store, instance)) tree->failed = 1;
+    forget_instance(tree, instance);
+    return 0;
+}
+
+int tree_forget_oldest(Tree *tree) {
+    uint32_t instance = store_oldest(&tree->store);
+    if (instance == NO_INSTANCE) return -1;
+    memcpy(tree->row, row_of(&tree->store, instance), tree->store.stride);
+    forget_instance(tree, instance);
+    return 0;
+}
+
+/* ---- answering */
+
+/* A set of one description and several classes stands for a chain of tests with one branch each, in order.
+ * Return whether the row at hand goes down all of it. */
+static int follows_chain(const Tree *tree, const Node *node, int32_t *how) {
+    const uint8_t *first = row_of(&tree->store, node->head);
+    for (int32_t i = 0; i < tree->attributes; i++) {
+        int32_t a = tree->order[i];
+        if (tree->used[a]) continue;
+        int32_t mine = code_at(&tree->store, tree->row, a);
+        if (mine != code_at(&tree->store, first, a)) {
+            *how = mine ? ANSWER_UNSEEN : ANSWER_MISSING;
+            return 0;
+        }
+    }
+    return 1;
+}
+
+Answer tree_answer(Tree *tree) {
+    Answer answer = {tree->root, ANSWER_PLAIN};
+    at_the_root(tree);
+    while (answer.node && !tree->failed) {
+        Node *node = answer.node;
+        if (node->stale) settle(tree, node);
+        if (node->form != SPLIT) {
+            if (!tree->settings.gated && node->present > 1 && tree->left) follows_chain(tree, node, &answer.how);
+            break;
+        }
+        int32_t value = code_at(&tree->store, tree->row, node->test.attribute);
+        Node *branch = value < branch_count(tree, node->test) ? node->branches[value] : NULL;
+        if (!branch) {
+            answer.how = value ? ANSWER_UNSEEN : ANSWER_MISSING;
+            break;
+        }
+        below(tree, node->test);
+        answer.node = branch;
+    }
+    return answer;
+}
+
+/* Answer each row, then learn it. Stops before a row whose answer has not been explained, or after one that
+ * has changed the tree, if asked to (1: changed, 2: unexplained). Returns the row to go on with. */
+int64_t tree_run(Tree *tree, const uint32_t *codes, const int32_t *labels, int64_t start, int64_t end, int stop,
+                 int32_t *answers, int32_t *how, uint64_t *nodes, uint32_t *counts, Ops *spent, int *why) {
+    *why = RAN_OUT;
+    for (int64_t i = start; i < end && !tree->failed; i++) {
+        tree->changed = 0;
+        tree_row(tree, codes + i * tree->attributes);
+        Answer answer = tree_answer(tree);
+        Node *node = answer.node;
+        answers[i] = node ? majority(tree, node) : -1;
+        how[i] = answer.how;
+        nodes[i] = node ? node->id : 0;
+        if (counts && node) memcpy(counts + i * tree->classes, node->classes, (size_t)tree->classes * 4);
+        int explained = answer.how == ANSWER_PLAIN && (!node || node->explained == tree->epoch);
+        if ((answer.how == ANSWER_MISSING || (stop & 2)) && !explained) {
+            *why = STOPPED_UNEXPLAINED;
+            return i;
+        }
+        spent[i] = tree->ops; /* what had been spent before it */
+        if (labels[i] < 0) continue;
+        if (tree->settings.hat && node && answers[i] == labels[i] && answer.how == ANSWER_PLAIN) continue;
+        tree_learn(tree, labels[i]);
+        if ((stop & 1) && tree->changed) {
+            *why = STOPPED_CHANGED;
+            return i + 1;
+        }
+    }
+    return end;
+}
