@@ -5,13 +5,15 @@ BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo test check laws bench clean lock
+.PHONY: help install demo test check laws sanitize bench clean lock
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 # The environment is made again only when what it is made from has changed.
-$(READY): requirements.lock pyproject.toml
+CORE := $(filter-out learners/core/_core.c,$(wildcard learners/core/*.[ch] learners/core/*.pyx stream/fast/*.pyx))
+
+$(READY): requirements.lock pyproject.toml setup.py $(CORE)
 	@$(PYTHON) -c 'import sys; sys.exit("espalier needs Python 3.11 or newer; set PYTHON=..." if sys.version_info < (3, 11) else 0)'
 	@echo "making the environment in $(VENV) (a minute or two, once)"
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
@@ -36,6 +38,15 @@ check: $(READY) ## format, lint, types, import rules
 
 laws: $(READY) ## the learners' laws at length: a million insertions compared with ID3
 	@HYPOTHESIS_PROFILE=laws $(BIN)/python -m pytest tests/learners $(ARGS)
+
+sanitize: $(READY) ## the core's laws under AddressSanitizer and UndefinedBehaviorSanitizer
+	@echo "building a copy with the compiler's checks in build/sanitized"
+	@rm -rf build/sanitized && mkdir -p build/sanitized
+	@git ls-files -z | xargs -0 cp --parents -t build/sanitized
+	@cd build/sanitized && ESPALIER_SANITIZE=address,undefined $(CURDIR)/$(BIN)/python setup.py -q build_ext --inplace
+	@cd build/sanitized && LD_PRELOAD="$$(gcc -print-file-name=libasan.so) $$(gcc -print-file-name=libubsan.so)" \
+		ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 \
+		$(CURDIR)/$(BIN)/python -m pytest -q tests/learners/test_core.py -m "not data" $(ARGS)
 
 bench: $(READY) ## how fast, beside the pass-through loop
 	@$(BIN)/python -m tests.bench.stream $(ARGS)

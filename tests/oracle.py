@@ -27,6 +27,7 @@ class Rules:
     selection: str = "e-score"
     significance: float | None = None
     significance_test: str = "chi2"
+    min_records_per_value: int = 0
     rounding: bool = True
 
 
@@ -70,12 +71,15 @@ def _best(
         merits = {a: -_ratio(g, tables[a]) for a, g in gains.items() if _rounded(g, whole) >= mean}
     else:
         merits = {a: _rounded(s, whole) if rules.rounding else s for a, s in left.items()}
-    usable = [
-        a
-        for a in merits
-        if rules.significance is None or _p_value(tables[a], classes, rules) < rules.significance
-    ]
+    usable = [a for a in merits if _may_be_used(tables[a], classes, rules)]
     return min(usable, key=lambda a: (merits[a], attributes.index(a)), default=None)
+
+
+def _may_be_used(table: dict[str, Counter[str]], classes: Counter[str], rules: Rules) -> bool:
+    if rules.significance is None:
+        return True
+    enough = classes.total() >= rules.min_records_per_value * len(table)
+    return enough and _p_value(table, classes, rules) < rules.significance
 
 
 def _table(records: Sequence[Record], attribute: str) -> dict[str, Counter[str]]:

@@ -8,6 +8,7 @@ missing and concepts that can be learned are drawn on purpose.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from operator import itemgetter
 from typing import Literal
 
 import msgspec
@@ -15,6 +16,7 @@ from hypothesis import strategies as st
 
 from learners import LEARNERS, make_learner, option_names
 from learners.learner import Learner, make_options
+from learners.outline import AttributeTest, Leaf, Outline, Split
 from learners.schema import Attribute, Instance, Schema, Value
 from tests.oracle import text_of
 
@@ -134,6 +136,7 @@ def selections(draw: st.DrawFn, names: Sequence[str] = NAMES) -> dict[str, objec
     if draw(st.integers(0, 2)) == 2:
         settings["significance"] = draw(st.sampled_from((0.5, 0.2, 0.05, 0.01)))
         settings["significance_test"] = draw(st.sampled_from(("chi2", "g")))
+        settings["min_records_per_value"] = draw(st.sampled_from((0, 0, 2)))
     if draw(st.booleans()):
         settings["tie_order"] = tuple(draw(st.permutations(names))[: draw(st.integers(1, len(names)))])
     return settings
@@ -170,6 +173,31 @@ def cases(
     if settings and retention:
         chosen |= draw(retentions())
     return Case(draw(schemas(world)), chosen, draw(streams(world, max_size=max_size)))
+
+
+# ---- trees
+
+_NAMES = st.text(max_size=4) | st.sampled_from(("colour", 'a "name"', "line\nbreak", "back\\slash", "é"))
+_COUNTS = st.dictionaries(_NAMES, st.integers(1, 99), max_size=3).map(
+    lambda counts: tuple(sorted(counts.items()))
+)
+_TESTS = st.builds(AttributeTest, _NAMES, st.none() | st.floats(allow_nan=False, allow_infinity=False))
+
+
+def outlines() -> st.SearchStrategy[Outline]:
+    """Return trees as data, of any names and shapes."""
+
+    def grown(below: st.SearchStrategy[Outline]) -> st.SearchStrategy[Outline]:
+        branches = st.dictionaries(_NAMES, below, min_size=1, max_size=3)
+        return st.builds(
+            Split,
+            _TESTS,
+            _COUNTS,
+            branches.map(lambda found: tuple(sorted(found.items(), key=itemgetter(0)))),
+        )
+
+    leaves: st.SearchStrategy[Outline] = st.builds(Leaf, st.none() | _NAMES, _COUNTS)
+    return st.recursive(leaves, grown, max_leaves=12)
 
 
 # ---- learners

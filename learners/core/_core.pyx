@@ -40,7 +40,7 @@ cdef extern from "core.h" nogil:
         int gain_ratio, gated, pearson
         int32_t records_per_value
         int hat, replace
-        int64_t window, max_bytes
+        int64_t window, max_bytes, small
     ctypedef struct Store:
         int32_t width
         size_t stride
@@ -139,6 +139,7 @@ cdef class CoreTree:
         replace: Whether a contradiction replaces the older instance.
         window: How many instances are retained; 0: all.
         max_bytes: How much memory may be used; 0: no limit.
+        small: Subtrees of at most so many instances are not transposed but made anew.
     """
 
     cdef Tree *tree
@@ -148,7 +149,7 @@ cdef class CoreTree:
 
     def __cinit__(
         self, *, bint gain_ratio=False, critical=None, critical_pearson=None, int records_per_value=0,
-        bint hat=False, bint replace=False, int64_t window=0, int64_t max_bytes=0,
+        bint hat=False, bint replace=False, int64_t window=0, int64_t max_bytes=0, int64_t small=256,
     ):
         cdef Settings settings
         memset(&settings, 0, sizeof(settings))
@@ -160,6 +161,7 @@ cdef class CoreTree:
         settings.replace = replace
         settings.window = window
         settings.max_bytes = max_bytes
+        settings.small = small
         self.tree = tree_new(&settings)
         if self.tree is NULL:
             raise MemoryError

@@ -22,6 +22,25 @@ if TYPE_CHECKING:
 _STOP = _core.STOP_AT_CHANGES | _core.STOP_AT_UNEXPLAINED
 
 
+class Explanations:
+    """The paths to the leaves that have answered since the tree last changed its tests."""
+
+    def __init__(self) -> None:
+        self._paths: dict[int, tuple[Step, ...]] = {0: ()}
+        self._epoch = 0
+
+    def path(self, node: int) -> tuple[Step, ...]:
+        """Return the path to a node that the tree says has been explained."""
+        return self._paths[node]
+
+    def add(self, node: int, path: tuple[Step, ...], epoch: int) -> None:
+        """Keep the path to a node; those of an earlier epoch are out of date, and the tree knows it."""
+        if epoch != self._epoch:
+            self._paths = {0: ()}
+            self._epoch = epoch
+        self._paths[node] = path
+
+
 class _LearnedRecords(Sequence[Learned | None]):
     """What learning each record did; made when asked for, since most did nothing that is told."""
 
@@ -60,7 +79,7 @@ def run_batch(learner: "ID5R", codes: NDArray[np.uint32], labels: NDArray[np.int
     answers, _, nodes, counts, spent = batch.arrays()
     predictions: list[Prediction] = []
     changes: dict[int, tuple[list[TreeChange], str, Size]] = {}
-    paths: dict[int, tuple[Step, ...]] = {0: ()}
+    paths = learner.explanations
     start = 0
 
     def tell(index: int) -> None:
@@ -71,13 +90,13 @@ def run_batch(learner: "ID5R", codes: NDArray[np.uint32], labels: NDArray[np.int
     while start < len(labels):
         reached, why = tree.run(codes, labels, start, _STOP, batch)
         for i in range(start, reached):
-            path = paths[int(nodes[i])]
+            path = paths.path(int(nodes[i]))
             predictions.append(learner.prediction(int(answers[i]), counts[i].tolist(), path, ()))
         start = reached
         if why == _core.CHANGED:
             tell(reached - 1)
         elif why == _core.UNEXPLAINED:
-            start += _explain(learner, codes, labels, reached, (spent, nodes, paths, predictions))
+            start += _explain(learner, codes, labels, reached, (spent, nodes, predictions))
             if start > reached:
                 tell(reached)
     after = np.vstack([spent, np.asarray([tree.operations()], dtype=np.uint64)])
@@ -89,18 +108,18 @@ def _explain(
     codes: NDArray[np.uint32],
     labels: NDArray[np.int32],
     index: int,
-    results: tuple[NDArray[np.uint64], NDArray[np.uint64], dict[int, tuple[Step, ...]], list[Prediction]],
+    results: tuple[NDArray[np.uint64], NDArray[np.uint64], list[Prediction]],
 ) -> int:
     """Explain the answer to a row; return 1 where the row has been dealt with altogether.
 
     An ordinary answer is explained once and for all; one to a value that is missing or was never seen, for
     this row only.
     """
-    spent, nodes, paths, predictions = results
+    spent, nodes, predictions = results
     row = tuple(codes[index].astype(np.int32).tolist())
     _, how, _, steps, _ = learner.tree.answer(row)
     if how == _core.PLAIN:
-        paths[int(nodes[index])] = learner.steps(steps)
+        learner.explanations.add(int(nodes[index]), learner.steps(steps), learner.tree.epoch)
         learner.tree.explained()
         return 0
     prediction = learner.answer(row)

@@ -66,6 +66,7 @@ typedef struct {
     int replace;               /* a contradiction replaces the older instance */
     int64_t window;            /* instances retained; 0: no limit */
     int64_t max_bytes;         /* memory used; 0: no limit */
+    int64_t small;             /* a subtree of so few instances is cheaper to make anew than to transpose */
 } Settings;
 
 /* The instances: identical ones are kept once, with how often. */
@@ -105,6 +106,7 @@ typedef struct {
     uint8_t *used;       /* while going down: attributes tested above */
     int32_t left;        /* while going down: how many are not */
     uint8_t *row;        /* the row at hand, as the store keeps it */
+    uint8_t *aside;      /* where the row at hand is kept while the oldest is forgotten */
     Ops ops;
     uint64_t next_id;
     uint64_t epoch;     /* of explanations: all told before it are out of date */
@@ -139,6 +141,7 @@ int64_t score_of(Tree *tree, const Node *node, int32_t attribute);
 int store_init(Store *store);
 void store_free(Store *store);
 int64_t store_bytes(const Store *store);
+int64_t store_next_growth(const Store *store);
 int store_widen(Store *store, int32_t width, int32_t code_bytes);
 uint32_t store_find(const Store *store, const uint8_t *row, uint16_t label);
 uint32_t store_add(Store *store, const uint8_t *row, uint16_t label);

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from learners.change import ChangeKind, TreeChange, diff
 from learners.codes import Codes, Row, growth_from
 from learners.core import _core
-from learners.core.batches import run_batch
+from learners.core.batches import Explanations, run_batch
 from learners.learner import FLAG_UNSEEN, BatchResult, Learned, Options, Prediction, Step
 from learners.merit import ROUNDING, chi_square_threshold, critical_gain
 from learners.ops import OpCounts
@@ -29,6 +29,8 @@ from learners.utgoff.selection import Selection
 
 CodeStep = tuple[int, int, int, int]
 """A decision as codes: attribute, value, runner-up or -1, margin."""
+SMALL = 256
+"""Subtrees of at most so many instances are made anew instead of being transposed: measured, not critical."""
 Positive = Annotated[int, msgspec.Meta(ge=1)]
 
 
@@ -117,6 +119,7 @@ class ID5R:
         self._width = len(self.codes.attributes)
         self._room_for = -1
         self._published: Outline | None = None
+        self.explanations = Explanations()
         self.make_room(self._width)
 
     # ---- learning
@@ -149,25 +152,25 @@ class ID5R:
 
     def learn_batch(self, rows: Sequence[Row], labels: Sequence[int]) -> BatchResult:
         """Answer each record, then learn from it."""
-        width = len(rows[0]) if len(rows) else self._width
-        if self.options.train == "errors" and width > self._width:
-            # Whether an attribute is taken up depends on whether a row that has it is learned at all.
-            return self._one_by_one(rows, labels)
-        self.make_room(width)
-        codes = np.zeros((len(rows), self._width), dtype=np.int64)
-        if len(rows):
-            codes[:, :width] = rows
-        return run_batch(self, codes.astype(np.uint32), np.asarray(labels, dtype=np.int32))
-
-    def _one_by_one(self, rows: Sequence[Row], labels: Sequence[int]) -> BatchResult:
+        width = len(rows[0]) if len(rows) else 0
         predictions: list[Prediction] = []
         learned: list[Learned | None] = []
-        for row, label in zip(rows, labels, strict=True):
+        # An attribute is taken up when the first row that has it is learned, and not before it is answered.
+        while width > self._width and len(predictions) < len(rows):
+            row, label = rows[len(predictions)], labels[len(predictions)]
             predictions.append(self.answer(row))
             ops = self.ops
             changes = self.learn(row, label) if label >= 0 else []
             learned.append(Learned.of(changes, self.ops - ops, self.published) if label >= 0 else None)
-        return BatchResult(predictions, learned)
+        done = len(predictions)
+        self.make_room(self._width)
+        codes = np.zeros((len(rows) - done, self._width), dtype=np.int64)
+        if len(codes):
+            codes[:, :width] = rows[done:]
+        result = run_batch(self, codes.astype(np.uint32), np.asarray(labels[done:], dtype=np.int32))
+        if not done:
+            return result
+        return BatchResult([*predictions, *result.predictions], [*learned, *result.learned])
 
     def is_right(self, prediction: Prediction, label: int) -> bool:
         """Return whether an answer needs no learning under `train = "errors"`."""
@@ -339,4 +342,5 @@ def _make_tree(settings: CoreOptions) -> _core.CoreTree:
         replace=settings.on_contradiction == "replace",
         window=min(caps, default=0),
         max_bytes=settings.max_bytes or 0,
+        small=SMALL,
     )

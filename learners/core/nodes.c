@@ -7,7 +7,6 @@
 #include "core.h"
 
 #define OVERHEAD 16 /* what the allocator keeps beside each block */
-#define SMALL 256   /* a subtree of so few instances is cheaper to make anew than to transpose */
 
 static void *take(Tree *tree, size_t size) {
     void *block = calloc(1, size ? size : 1);
@@ -238,7 +237,7 @@ int node_is_uniform(const Tree *tree, const Node *node) {
  * pulled up where it is not. The branch itself is freed. */
 static int split_off(Tree *tree, Node *branch, Test test, Node **level_two, int32_t step) {
     const Store *store = &tree->store;
-    if (branch->form == SPLIT && branch->n > SMALL) {
+    if (branch->form == SPLIT && branch->n > tree->settings.small) {
         if (node_pull_up(tree, branch, test)) return -1;
         for (int32_t v = 0; v < branch_count(tree, test); v++) level_two[(size_t)v * step] = branch->branches[v];
         node_free(tree, branch);
@@ -264,7 +263,7 @@ static Node *join(Tree *tree, Node **level_two, int32_t count, Test old) {
     for (int32_t w = 0; w < count; w++)
         if (level_two[w]) add_classes(tree, joined, level_two[w]);
     joined->stale = joined->present > 1;
-    if (joined->present < 2 || joined->n <= SMALL) {
+    if (joined->present < 2 || joined->n <= tree->settings.small) {
         for (int32_t w = 0; w < count; w++)
             if (level_two[w]) node_gather(tree, level_two[w], joined);
         return joined;

@@ -42,6 +42,18 @@ int64_t store_bytes(const Store *store) {
     return each * store->capacity + 4 * (int64_t)(store->hash_mask + 1) + 4 * (int64_t)store->ring_capacity;
 }
 
+/* How much more memory one more instance would take: most often none. */
+int64_t store_next_growth(const Store *store) {
+    int64_t each = (int64_t)store->stride + 4 * 3 + 2 + (store->skip ? 4 : 0), more = 0;
+    if (store->free_head == NO_INSTANCE && store->used == store->capacity)
+        more += each * (store->capacity / 4 + 64);
+    if ((uint64_t)(store->distinct + 1) * 3 > (store->hash_mask + 1) * 2)
+        more += 4 * (int64_t)(store->hash_mask + 1);
+    if (store->keeps_order && store->ring_length == store->ring_capacity)
+        more += 4 * (int64_t)(store->ring_capacity / 4 + 64);
+    return more;
+}
+
 static int resize(void **array, size_t size, size_t count) {
     void *bigger = realloc(*array, size * count);
     if (!bigger) return -1;

@@ -48,6 +48,7 @@ void tree_free(Tree *tree) {
     free(tree->x_log_x);
     free(tree->used);
     free(tree->row);
+    free(tree->aside);
     free(tree);
 }
 
@@ -80,18 +81,18 @@ int tree_reserve(Tree *tree, int32_t attributes, const int32_t *values, int32_t 
         if (wider || code_bytes != tree->store.code_bytes) {
             if (store_widen(&tree->store, attributes, code_bytes)) tree->failed = 1;
             free(tree->row);
+            free(tree->aside);
             free(tree->used);
-            tree->row = calloc(1, tree->store.stride);
-            tree->used = calloc(1, (size_t)attributes + 1);
-            if (!tree->row || !tree->used) tree->failed = 1;
+            tree->row = tree->aside = tree->used = NULL;
         }
         if (!tree->failed) tree_layout(tree, capacity, attributes, room);
         if (wider) tree->changed = 1;
     }
     free(capacity);
     if (!tree->row) tree->row = calloc(1, tree->store.stride);
+    if (!tree->aside) tree->aside = calloc(1, tree->store.stride);
     if (!tree->used) tree->used = calloc(1, (size_t)attributes + 1);
-    if (!tree->row || !tree->used) tree->failed = 1;
+    if (!tree->row || !tree->aside || !tree->used) tree->failed = 1;
     tree->classes = classes;
     return tree->failed ? -1 : 0;
 }
@@ -352,8 +353,18 @@ static void forget_rivals(Tree *tree, int32_t label) {
 
 static int64_t retained(const Tree *tree) { return tree->root ? tree->root->n : 0; }
 
+/* Let the oldest go rather than take more memory for the instances than there may be. */
+static void make_way(Tree *tree) {
+    for (;;) {
+        int64_t more = store_next_growth(&tree->store);
+        if (!more || tree_bytes(tree) + more <= tree->settings.max_bytes || retained(tree) < 2) return;
+        if (tree_forget_oldest(tree)) return;
+    }
+}
+
 void tree_learn(Tree *tree, int32_t label) {
     if (tree->settings.replace) forget_rivals(tree, label);
+    if (tree->settings.max_bytes) make_way(tree);
     uint32_t instance = store_find(&tree->store, tree->row, (uint16_t)label);
     int is_new = instance == NO_INSTANCE;
     if (is_new && (instance = store_add(&tree->store, tree->row, (uint16_t)label)) == NO_INSTANCE) {
@@ -459,8 +470,10 @@ int tree_forget(Tree *tree, int32_t label) {
 int tree_forget_oldest(Tree *tree) {
     uint32_t instance = store_oldest(&tree->store);
     if (instance == NO_INSTANCE) return -1;
+    memcpy(tree->aside, tree->row, tree->store.stride);
     memcpy(tree->row, row_of(&tree->store, instance), tree->store.stride);
     forget_instance(tree, instance);
+    memcpy(tree->row, tree->aside, tree->store.stride);
     return 0;
 }
 

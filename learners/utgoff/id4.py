@@ -118,6 +118,8 @@ class ID4Reading(Reading):
         """
         assert node.counts is not None
         known = tuple(a for a in node.attributes if value_of(row, a) != MISSING_CODE)
+        if not known:
+            return self._answered(node.classes, path, FLAG_MISSING)
         best, scores = self._selection.choose_from(node.counts, node.classes, known)
         if best is None:
             return self._answered(node.classes, path, FLAG_MISSING)

@@ -4,6 +4,7 @@ import json
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
+from random import Random
 
 import pytest
 from hypothesis import HealthCheck, given, seed, settings
@@ -21,13 +22,14 @@ AT_LENGTH = settings.get_current_profile_name() == "laws"
 INSERTIONS = {"id5r": 10_000, "id5r-reference": 10_000, "id3prime": 1_000, "id3": 1_000}
 """How many insertions are compared in a CI run; with the profile "laws" fifty times as many."""
 TIMES = 50 if AT_LENGTH else 1
-RULES = ("selection", "significance", "significance_test", "tie_order")
+RULES = ("selection", "significance", "significance_test", "min_records_per_value", "tie_order")
 KEPT = ("window", "missing", "on_contradiction")
 WANTED = {
     *(f"{n} attributes" for n in range(1, 9)),
     *(f"{n} classes" for n in range(1, 5)),
     *("late attribute", "late class", "missing value", "contradiction", "tie", "one branch"),
     *("selection=gain-ratio", "significance=0.05", "significance=0.01", "significance_test=g"),
+    *("min_records_per_value=2",),
     *("tie_order", "window", "missing=reject", "on_contradiction=replace"),
 }
 """What the streams and settings of a run have to have reached, each in ten cases or more."""
@@ -182,9 +184,9 @@ def test_a_window_is_id3_on_the_last_ones(name: str, world: World, window: int, 
 @pytest.mark.parametrize("name", sorted(EXACT))
 @settings(max_examples=100, deadline=None)
 @given(cases(late=False, missing=False, retention=False), st.randoms(use_true_random=False))
-def test_the_order_of_arrival_does_not_change_the_tree(name: str, case: Case, chance: object) -> None:
+def test_the_order_of_arrival_does_not_change_the_tree(name: str, case: Case, chance: Random) -> None:
     shuffled = list(case.stream)
-    chance.shuffle(shuffled)  # type: ignore[attr-defined]
+    chance.shuffle(shuffled)
     trees = []
     for order in (case.stream, shuffled):
         learner = make_bare(name, case.schema, **case.settings)

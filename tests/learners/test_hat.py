@@ -138,7 +138,7 @@ def test_a_restored_hat_is_a_hat(name: str) -> None:
     for instance in instances[:40]:
         whole.learn_one(instance)
     restored = restore_learner(whole.snapshot())
-    assert isinstance(restored, Hat)
+    assert type(restored) is type(whole)
     for instance in instances[40:]:
         assert restored.learn_one(instance) == whole.learn_one(instance)
     assert restored.snapshot() == whole.snapshot()
@@ -149,8 +149,13 @@ def test_a_restored_hat_is_a_hat(name: str) -> None:
 @pytest.mark.parametrize("name", NAMES)
 def test_without_a_hat_none_is_restored(name: str) -> None:
     learner = make_learner(name)
-    learner.learn_one(multiplexor(1)[0])
-    assert not isinstance(restore_learner(learner.snapshot()), Hat)
+    first, *others = multiplexor(40)
+    learner.learn_one(first)
+    restored = restore_learner(learner.snapshot())
+    assert not isinstance(restored, Hat)
+    for instance in others:
+        restored.learn_one(instance)
+    assert restored.retained == 40
 
 
 @pytest.mark.parametrize("name", NAMES)

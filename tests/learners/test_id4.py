@@ -97,6 +97,12 @@ def test_a_missing_value_is_answered_by_the_best_known_attribute_from_the_nodes_
     assert [(step.attribute, step.value) for step in answered.path] == [("a", "w")]
 
 
+@pytest.mark.parametrize("selection", ["e-score", "gain-ratio"])
+def test_with_every_value_missing_the_majority_answers(selection: str) -> None:
+    answered = taught("xy+ xz- wz-", selection=selection).predict_one(described("??"))
+    assert (answered.answer, answered.flags) == ("-", (FLAG_MISSING,))
+
+
 def test_with_no_attribute_left_the_majority_answers() -> None:
     learner = taught("x+ x- x-")
     assert learner.predict_one(described("x")).answer == "-"

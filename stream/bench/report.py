@@ -1,0 +1,228 @@
+"""What a bench found: goals beside figures, tables, charts; as text, JSON and a section of a document."""
+
+import os
+import platform
+import re
+import sys
+from collections.abc import Iterable, Sequence
+from datetime import UTC, datetime
+from io import StringIO
+from pathlib import Path
+
+import msgspec
+import rich.box
+import rich.console
+import rich.table
+
+from learners.experiments.report import Chart
+
+Value = str | int | float | None
+
+HEAD = """# Performance
+
+Figures of one machine: ratios carry over to others, absolute figures do not. Each section is written by the
+command that it names, which puts its own lines between the two marks and leaves the rest of this file alone.
+Contenders take turns in one run, and of each the best pass counts. "Rate" is records answered and then
+learned for each second of CPU that the process spent, all of its threads; of a JVM only the thread that
+learns is counted, not its compiler and not its garbage collector.
+"""
+
+
+class Goal(msgspec.Struct, frozen=True):
+    """Something we set out to reach, and how far we came. `met` is None where it was not measured."""
+
+    figure: str
+    goal: str
+    measured: str
+    met: bool | None
+    verdict: str
+
+
+class Column(msgspec.Struct, frozen=True):
+    """One column of a table: its heading, and how its numbers are written."""
+
+    name: str
+    form: str = ""
+    unit: str = ""
+
+    def text(self, value: Value) -> str:
+        """Return a value as it is shown.
+
+        >>> Column("rate", ",.0f", "/s").text(1234567.8)
+        '1,234,568/s'
+        """
+        if value is None:
+            return "-"
+        return value if isinstance(value, str) else format(value, self.form) + self.unit
+
+
+class Table(msgspec.Struct, frozen=True):
+    """Figures of one kind."""
+
+    title: str
+    columns: tuple[Column, ...]
+    rows: list[tuple[Value, ...]]
+
+    def texts(self) -> list[list[str]]:
+        """Return the rows as they are shown."""
+        return [
+            [column.text(value) for column, value in zip(self.columns, row, strict=True)] for row in self.rows
+        ]
+
+
+class Report(msgspec.Struct):
+    """All that a bench found."""
+
+    bench: str
+    title: str
+    quick: bool
+    goals: list[Goal] = []
+    tables: list[Table] = []
+    notes: list[str] = []
+    charts: list[Chart] = []
+    machine: str = ""
+    date: str = ""
+    seconds: float = 0.0
+
+
+# ---- goals
+
+
+def at_least(figure: str, goal: float, measured: float | None, unit: str = "x", form: str = ",.1f") -> Goal:
+    """Return a goal that is met from some number upwards.
+
+    >>> at_least("speed", 100, 80.0).verdict
+    'missed by 20 %'
+    """
+    wanted = f">= {goal:g}{unit}"
+    if measured is None:
+        return Goal(figure, wanted, "-", None, "not measured")
+    met = measured >= goal
+    return Goal(figure, wanted, f"{measured:{form}}{unit}", met, _verdict(met, 1 - measured / goal))
+
+
+def at_most(figure: str, goal: float, measured: float | None, unit: str = "x", form: str = ",.2f") -> Goal:
+    """Return a goal that is met up to some number."""
+    wanted = f"<= {goal:g}{unit}"
+    if measured is None:
+        return Goal(figure, wanted, "-", None, "not measured")
+    met = measured <= goal
+    return Goal(figure, wanted, f"{measured:{form}}{unit}", met, _verdict(met, measured / goal - 1))
+
+
+def _verdict(met: bool, distance: float) -> str:
+    # Never "0 %": what is missed by little is missed.
+    return "met" if met else f"missed by {max(distance * 100, 0.1):,.{0 if distance >= 0.02 else 1}f} %"
+
+
+# ---- where
+
+
+def this_machine() -> str:
+    """Return what is measured on, in a few words."""
+    model = platform.machine()
+    described = Path("/proc/cpuinfo")
+    if described.is_file():
+        found = re.search(r"^model name\s*:\s*(.+)$", described.read_text(), re.MULTILINE)
+        model = found[1] if found else model
+    return f"{model}, {os.cpu_count()} cores, {platform.system()}, Python {platform.python_version()}"
+
+
+def stamp(report: Report, seconds: float) -> Report:
+    """Add to a report where, when and in what time it was made."""
+    report.machine = this_machine()
+    report.date = datetime.now(UTC).strftime("%Y-%m-%d")
+    report.seconds = round(seconds, 1)
+    return report
+
+
+# ---- as text
+
+
+def _plain(title: str, headings: Sequence[str], rows: Iterable[Sequence[str]]) -> rich.table.Table:
+    table = rich.table.Table(title=title, title_justify="left", box=rich.box.SIMPLE_HEAD, pad_edge=False)
+    for number, heading in enumerate(headings):
+        table.add_column(heading, justify="right" if number else "left")
+    for row in rows:
+        table.add_row(*row)
+    return table
+
+
+def as_text(report: Report, width: int | None = None) -> str:
+    """Return a report for a terminal."""
+    told = StringIO()
+    console = rich.console.Console(
+        file=told,
+        width=width or 200,
+        highlight=False,
+        force_terminal=width is not None and sys.stdout.isatty(),
+    )
+    pace = ", quick: sizes are small and figures rough" if report.quick else ""
+    console.print(f"bench {report.bench}: {report.title} ({report.seconds:,.0f} s{pace})", markup=False)
+    console.print(report.machine, markup=False)
+    if report.goals:
+        rows = [(one.figure, one.goal, one.measured, one.verdict) for one in report.goals]
+        console.print(_plain("Goals", ("figure", "goal", "measured", ""), rows), markup=False)
+    for table in report.tables:
+        console.print(_plain(table.title, [column.name for column in table.columns], table.texts()))
+    for note in report.notes:
+        console.print(f"- {note}", markup=False)
+    return told.getvalue()
+
+
+# ---- as a document
+
+
+def _markdown_table(headings: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    lines = ["| " + " | ".join(headings) + " |", "|---" + "|---:" * (len(headings) - 1) + "|"]
+    lines += ["| " + " | ".join(row) + " |" for row in rows]
+    return "\n".join(lines)
+
+
+def as_markdown(report: Report, command: str, picture: str | None = None) -> str:
+    """Return a report as a section of a document."""
+    rough = " Sizes are small and figures rough." if report.quick else ""
+    parts = [
+        f"## {report.title}",
+        f"`{command}`, {report.date}, {report.seconds:,.0f} s on {report.machine}.{rough}",
+    ]
+    if report.goals:
+        rows = [
+            (one.figure, one.goal, one.measured, one.verdict if one.met else f"**{one.verdict}**")
+            for one in report.goals
+        ]
+        parts.append(_markdown_table(("figure", "goal", "measured", ""), rows))
+    for table in report.tables:
+        parts.append(f"### {table.title}")
+        parts.append(_markdown_table([column.name for column in table.columns], table.texts()))
+    if picture is not None:
+        parts.append(f"![{report.title}]({picture})")
+    if report.notes:
+        parts.append("\n".join(f"- {note}" for note in report.notes))
+    return "\n\n".join(parts)
+
+
+def with_section(document: str, name: str, section: str) -> str:
+    """Return a document in which the section of one bench has been written anew, or added at the end.
+
+    >>> print(with_section("before\\n<!-- begin a -->\\nold\\n<!-- end a -->\\nafter", "a", "new"))
+    before
+    <!-- begin a -->
+    new
+    <!-- end a -->
+    after
+    """
+    begin, end = f"<!-- begin {name} -->", f"<!-- end {name} -->"
+    marked = f"{begin}\n{section}\n{end}"
+    before, found, rest = document.partition(begin)
+    if found and end in rest:
+        return before + marked + rest.partition(end)[2]
+    return f"{document.rstrip()}\n\n{marked}\n"
+
+
+def write_section(file: Path, report: Report, command: str, svg: Path | None = None) -> None:
+    """Write a report into a document, which is begun where there is none."""
+    document = file.read_text("utf-8") if file.is_file() else HEAD
+    picture = None if svg is None else os.path.relpath(svg, file.parent)
+    section = as_markdown(report, command, picture)
+    file.write_text(with_section(document, f"espalier bench {report.bench}", section), "utf-8")

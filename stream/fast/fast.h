@@ -1,0 +1,154 @@
+/* From JSON bytes straight to codes, for the record that comes millions of times.
+ *
+ * names.c   the texts that are known, and what they stand for
+ * record.c  one flat record taken apart
+ * rows.pyx  whole batches; keeps the names in step with `Codes`
+ *
+ * Nothing here knows Python, and nothing here decides what is wrong with a record: whatever is new, odd or
+ * wrong is "not understood" and goes the general way (stream/codec.py).
+ */
+#ifndef ESPALIER_FAST_H
+#define ESPALIER_FAST_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#define NO_CODE (-1)
+#define NOBODY UINT32_MAX
+#define UNLISTED UINT32_MAX
+
+/* Fields of a record, by number. The label and the id come first, so that an attribute of the same name,
+ * which no record can have, is never met. */
+enum { LABEL, ID, FIRST_ATTRIBUTE };
+/* The owner of the names of fields among the names; values belong to their field, classes to LABEL. */
+#define FIELDS (NOBODY - 1)
+
+/* The JSON types a field takes. */
+enum { STRING = 1, BOOLEAN = 2, NUMBER = 4 };
+
+/* A piece of a record, ready to be looked up. */
+typedef struct {
+    const char *at;
+    size_t length;
+    uint64_t head; /* the first eight bytes, the first one lowest; zeros where it is shorter */
+    uint64_t hash;
+} Text;
+
+typedef struct {
+    uint64_t head;
+    size_t at; /* in the texts, where a quotation mark follows */
+    uint32_t length;
+    uint32_t owner;    /* NOBODY: the place is free */
+    int32_t as_string; /* what it stands for where it is written as a string; NO_CODE: not understood */
+    int32_t as_plain;  /* where it is written as a number or a boolean */
+} Name;
+
+typedef struct {
+    Name *places;
+    size_t mask, used;
+    char *texts;
+    size_t texts_used, texts_capacity;
+    uint64_t seed[2];
+} Names;
+
+typedef struct {
+    size_t name; /* in the texts */
+    uint32_t length;  /* UNLISTED: no record can have it */
+    uint32_t follows; /* the field that came after this one last time: most likely it does again */
+    uint64_t met;     /* the last record that had it */
+    uint32_t takes;   /* JSON types */
+} Field;
+
+typedef struct {
+    Names names;
+    Field *fields;
+    uint32_t count, capacity;
+    uint32_t first;       /* the field that came first last time */
+    uint32_t refuse_null; /* a record to be learned must have a value for every attribute */
+    uint64_t record;      /* how many records have been read */
+} Reader;
+
+/* One record of a batch: where it is (NULL: nothing to read), and where its id is (NULL: it has none). */
+typedef struct {
+    const char *at;
+    size_t length;
+    const char *id;
+    size_t id_length;
+} Record;
+
+/* ---- words: eight bytes at once */
+
+/* Return up to eight bytes as a number, the first one lowest; zeros beyond the end. */
+static inline uint64_t word_at(const char *at, size_t length) {
+    uint64_t word = 0;
+    if (length >= 8) {
+        memcpy(&word, at, 8);
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+        word = __builtin_bswap64(word);
+#endif
+        return word;
+    }
+    for (size_t i = 0; i < length; i++) word |= (uint64_t)(uint8_t)at[i] << (8 * i);
+    return word;
+}
+
+/* Return the lowest bytes of a word; fewer than eight. */
+static inline uint64_t lowest(uint64_t word, size_t bytes) { return word & (((uint64_t)1 << (8 * bytes)) - 1); }
+
+/* ---- hashing: begin, step for each eight bytes and for what is left (even if nothing is), end */
+
+static inline uint64_t fold(uint64_t a, uint64_t b) {
+    unsigned __int128 product = (unsigned __int128)a * b;
+    return (uint64_t)product ^ (uint64_t)(product >> 64);
+}
+
+static inline uint64_t hash_step(uint64_t hash, uint64_t word) { return fold(hash ^ word, 0x9E3779B97F4A7C15ull); }
+
+static inline uint64_t hash_end(const Names *names, uint64_t hash, uint32_t owner, size_t length) {
+    return fold(hash ^ ((uint64_t)owner << 32) ^ (uint64_t)length, names->seed[1]);
+}
+
+static inline Text text_at(const Names *names, const char *at, size_t length) {
+    Text text = {at, length, word_at(at, length), names->seed[0]};
+    for (; length >= 8; at += 8, length -= 8) text.hash = hash_step(text.hash, word_at(at, 8));
+    text.hash = hash_step(text.hash, word_at(at, length));
+    return text;
+}
+
+/* ---- looking up */
+
+static inline int same(const char *a, const char *b, size_t length) {
+    for (; length >= 8; a += 8, b += 8, length -= 8)
+        if (word_at(a, 8) != word_at(b, 8)) return 0;
+    for (; length; a++, b++, length--)
+        if (*a != *b) return 0;
+    return 1;
+}
+
+/* Return the place of a name, or the free place where it would be. */
+static inline Name *names_find(const Names *names, uint32_t owner, const Text *text) {
+    size_t place = hash_end(names, text->hash, owner, text->length) & names->mask;
+    for (;; place = (place + 1) & names->mask) {
+        Name *name = &names->places[place];
+        if (name->owner == NOBODY) return name;
+        if (name->head == text->head && name->length == text->length && name->owner == owner &&
+            (text->length <= 8 || same(names->texts + name->at + 8, text->at + 8, text->length - 8)))
+            return name;
+    }
+}
+
+/* names.c */
+int names_init(Names *names, uint64_t seed, uint64_t other_seed);
+void names_free(Names *names);
+Name *names_put(Names *names, uint32_t owner, const char *text, size_t length, int32_t as_string, int32_t as_plain);
+
+/* record.c */
+int reader_init(Reader *reader, uint64_t seed, uint64_t other_seed);
+void reader_free(Reader *reader);
+int reader_add_field(Reader *reader);
+int reader_list_field(Reader *reader, uint32_t field, const char *name, size_t length);
+void read_records(Reader *reader, Record *records, size_t count, uint32_t *codes, int32_t *labels,
+                  uint8_t *understood);
+
+#endif

@@ -1,0 +1,247 @@
+/* One flat record taken apart: {"name": "text" | integer | true | false | null, ...}, without escapes. */
+#include <stdlib.h>
+
+#include "fast.h"
+
+#define MAX_DIGITS 18 /* as many fit into 64 bits */
+#define MAX_LENGTH INT32_MAX
+
+/* ---- the fields */
+
+int reader_init(Reader *reader, uint64_t seed, uint64_t other_seed) {
+    if (names_init(&reader->names, seed, other_seed)) return -1;
+    return reader_add_field(reader) || reader_add_field(reader); /* LABEL, ID */
+}
+
+void reader_free(Reader *reader) {
+    names_free(&reader->names);
+    free(reader->fields);
+}
+
+/* Add a field, which has no name yet. */
+int reader_add_field(Reader *reader) {
+    if (reader->count == reader->capacity) {
+        uint32_t capacity = 2 * reader->capacity + 16;
+        Field *fields = realloc(reader->fields, capacity * sizeof *fields);
+        if (!fields) return -1;
+        reader->fields = fields;
+        reader->capacity = capacity;
+    }
+    reader->fields[reader->count++] = (Field){.length = UNLISTED, .follows = LABEL};
+    return 0;
+}
+
+/* Give a field its name. Another one of this name has none from now on. */
+int reader_list_field(Reader *reader, uint32_t field, const char *name, size_t length) {
+    Text text = text_at(&reader->names, name, length);
+    Name *listed = names_find(&reader->names, FIELDS, &text);
+    if (listed->owner != NOBODY) reader->fields[listed->as_string].length = UNLISTED;
+    listed = names_put(&reader->names, FIELDS, name, length, (int32_t)field, NO_CODE);
+    if (!listed) return -1;
+    reader->fields[field].name = listed->at;
+    reader->fields[field].length = (uint32_t)length;
+    return 0;
+}
+
+/* ---- tokens */
+
+typedef struct {
+    const char *at, *end;
+} Cursor;
+
+static inline size_t left(const Cursor *cursor) { return (size_t)(cursor->end - cursor->at); }
+
+static inline void skip_space(Cursor *cursor) {
+    while (cursor->at < cursor->end) {
+        char c = *cursor->at;
+        if (c != ' ' && c != '\n' && c != '\r' && c != '\t') return;
+        cursor->at++;
+    }
+}
+
+static inline int take(Cursor *cursor, char wanted) {
+    skip_space(cursor);
+    if (cursor->at == cursor->end || *cursor->at != wanted) return 0;
+    cursor->at++;
+    return 1;
+}
+
+static int take_word(Cursor *cursor, const char *word, size_t length) {
+    if (left(cursor) < length || memcmp(cursor->at, word, length)) return 0;
+    cursor->at += length;
+    return 1;
+}
+
+#define EACH(byte) (0x0101010101010101ull * (byte))
+
+/* Mark the highest bit of each byte below a limit, which is at most 128. A byte above the lowest one marked may
+ * be marked by mistake; the lowest never is. */
+static inline uint64_t below(uint64_t word, uint8_t limit) { return (word - EACH(limit)) & ~word & EACH(0x80); }
+
+/* Mark what ends a text or is none of ours in it: quotation marks, backslashes, control characters. */
+static inline uint64_t stops_in(uint64_t word) {
+    return below(word ^ EACH('"'), 1) | below(word ^ EACH('\\'), 1) | below(word, 0x20);
+}
+
+/* Take the rest of a string without escapes, the opening quotation mark being taken. Bytes beyond ASCII are not
+ * looked at: what equals a name that is known is as good UTF-8 as that. */
+static inline int take_text(const Names *names, Cursor *cursor, Text *text) {
+    text->at = cursor->at;
+    text->hash = names->seed[0];
+    for (const char *at = cursor->at;; at += 8) {
+        size_t there = (size_t)(cursor->end - at);
+        uint64_t word = word_at(at, there), stops = stops_in(word); /* the zeros beyond the end are stops */
+        size_t length = stops ? (size_t)__builtin_ctzll(stops) / 8 : 8;
+        if (stops) word = lowest(word, length);
+        if (at == text->at) text->head = word;
+        text->hash = hash_step(text->hash, word);
+        if (!stops) continue;
+        if (length >= there || at[length] != '"') return 0;
+        text->length = (size_t)(at - text->at) + length;
+        cursor->at = at + length + 1;
+        return 1;
+    }
+}
+
+/* Take an integer written the one way there is: its digits are then its text. */
+static int take_integer(Cursor *cursor, size_t *length) {
+    const char *start = cursor->at, *at = start;
+    if (*at == '-') at++;
+    const char *digits = at;
+    while (at < cursor->end && *at >= '0' && *at <= '9') at++;
+    size_t count = (size_t)(at - digits);
+    if (count == 0 || count > MAX_DIGITS) return 0;
+    if (*digits == '0' && (count > 1 || digits > start)) return 0;
+    *length = (size_t)(at - start);
+    cursor->at = at;
+    return 1;
+}
+
+/* ---- fields */
+
+/* Take a name; return its field, or NOBODY where it is not known. */
+static inline uint32_t take_name(Reader *reader, Cursor *cursor, uint32_t *guess) {
+    if (!take(cursor, '"')) return NOBODY;
+    const Field *likely = &reader->fields[*guess];
+    if (left(cursor) > likely->length &&
+        same(reader->names.texts + likely->name, cursor->at, (size_t)likely->length + 1)) {
+        cursor->at += (size_t)likely->length + 1;
+        return *guess;
+    }
+    Text text;
+    if (!take_text(&reader->names, cursor, &text)) return NOBODY;
+    const Name *name = names_find(&reader->names, FIELDS, &text);
+    if (name->owner == NOBODY) return NOBODY;
+    return *guess = (uint32_t)name->as_string;
+}
+
+/* Take the value of the label or of an attribute: its code and its type. Null has neither: both are zero. */
+static inline int take_value(const Names *names, Cursor *cursor, uint32_t field, int32_t *code, uint32_t *type) {
+    Text text;
+    if (cursor->at == cursor->end) return 0;
+    if (*cursor->at == '"') {
+        cursor->at++;
+        if (!take_text(names, cursor, &text)) return 0;
+        *type = STRING;
+        const Name *name = names_find(names, field, &text);
+        *code = name->owner == NOBODY ? NO_CODE : name->as_string;
+        return *code != NO_CODE;
+    }
+    const char *start = cursor->at;
+    size_t length;
+    if (take_word(cursor, "null", 4)) {
+        *type = 0;
+        *code = 0;
+        return 1;
+    }
+    if (take_word(cursor, "true", 4) || take_word(cursor, "false", 5)) {
+        *type = BOOLEAN;
+        length = (size_t)(cursor->at - start);
+    } else {
+        if (!take_integer(cursor, &length)) return 0;
+        *type = NUMBER;
+    }
+    text = text_at(names, start, length);
+    const Name *name = names_find(names, field, &text);
+    *code = name->owner == NOBODY ? NO_CODE : name->as_plain;
+    return *code != NO_CODE;
+}
+
+/* Take an id, which may be any text in ASCII or integer: it is handed on as it stands. */
+static int take_id(Cursor *cursor, Record *record) {
+    const char *start = cursor->at;
+    size_t length;
+    if (take_word(cursor, "null", 4)) return 1;
+    if (take_word(cursor, "\"", 1)) {
+        for (; cursor->at < cursor->end; cursor->at++) {
+            uint8_t c = (uint8_t)*cursor->at;
+            if (c < 0x20 || c >= 0x80 || c == '"' || c == '\\') break;
+        }
+        if (!take_word(cursor, "\"", 1)) return 0;
+    } else if (cursor->at == cursor->end || !take_integer(cursor, &length)) {
+        return 0;
+    }
+    record->id = start;
+    record->id_length = (size_t)(cursor->at - start);
+    return 1;
+}
+
+/* Take a name, its value, and what is between; return whether they are understood. */
+static inline int take_field(Reader *reader, Cursor *cursor, uint32_t **guess, Record *record, uint32_t *row,
+                             int32_t *label) {
+    uint32_t number = take_name(reader, cursor, *guess);
+    if (number == NOBODY || !take(cursor, ':')) return 0;
+    Field *field = &reader->fields[number];
+    if (field->met == reader->record) return 0; /* it is there twice */
+    field->met = reader->record;
+    *guess = &field->follows;
+    skip_space(cursor);
+    if (number == ID) return take_id(cursor, record);
+    int32_t code;
+    uint32_t type;
+    if (!take_value(&reader->names, cursor, number, &code, &type)) return 0;
+    if (number == LABEL) {
+        if (type == 0) return 1;
+        *label = code;
+        return (field->takes & type) != 0;
+    }
+    row[number - FIRST_ATTRIBUTE] = (uint32_t)code;
+    return code == 0 || (field->takes & type); /* a missing value is of any type */
+}
+
+static int read_record(Reader *reader, Record *record, uint32_t *row, int32_t *label) {
+    Cursor cursor = {record->at, record->at + record->length};
+    uint32_t *guess = &reader->first;
+    reader->record++;
+    if (!take(&cursor, '{')) return 0;
+    if (!take(&cursor, '}')) {
+        do
+            if (!take_field(reader, &cursor, &guess, record, row, label)) return 0;
+        while (take(&cursor, ','));
+        if (!take(&cursor, '}')) return 0;
+    }
+    skip_space(&cursor);
+    if (cursor.at != cursor.end) return 0;
+    if (reader->refuse_null && *label != NO_CODE)
+        for (uint32_t a = 0; a < reader->count - FIRST_ATTRIBUTE; a++)
+            if (row[a] == 0) return 0;
+    return 1;
+}
+
+/* Read a batch into rows of codes, one for each attribute. A record that is not understood has the row, label
+ * and id of an empty one. */
+void read_records(Reader *reader, Record *records, size_t count, uint32_t *codes, int32_t *labels,
+                  uint8_t *understood) {
+    size_t width = reader->count - FIRST_ATTRIBUTE;
+    for (size_t i = 0; i < count; i++, codes += width) {
+        memset(codes, 0, width * sizeof *codes);
+        records[i].id = NULL;
+        labels[i] = NO_CODE;
+        understood[i] = records[i].at && records[i].length <= MAX_LENGTH &&
+                        read_record(reader, &records[i], codes, &labels[i]);
+        if (understood[i]) continue;
+        memset(codes, 0, width * sizeof *codes);
+        records[i].id = NULL;
+        labels[i] = NO_CODE;
+    }
+}

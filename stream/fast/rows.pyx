@@ -1,0 +1,250 @@
+# cython: boundscheck=False, wraparound=False, embedsignature=True
+"""Batches of records from JSON bytes straight to codes.
+
+What is read here is read as `stream.codec.Decoder` and `learners.codes.Codes` read it; what is new, odd or
+wrong is left to them. The grammar is in record.c.
+"""
+
+import os
+
+cimport cython
+from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_CheckExact, PyBytes_FromStringAndSize, PyBytes_GET_SIZE
+from cpython.mem cimport PyMem_Free, PyMem_Malloc
+from libc.stdint cimport INT32_MAX, int32_t, uint8_t, uint32_t, uint64_t
+from libc.string cimport memset
+
+import numpy as np
+
+from learners.schema import MISSING
+
+cdef extern from "fast.h" nogil:
+    enum: LABEL, ID, FIRST_ATTRIBUTE
+    enum: STRING, BOOLEAN, NUMBER
+    int32_t NO_CODE
+    ctypedef struct Names:
+        pass
+    ctypedef struct Name:
+        pass
+    ctypedef struct Field:
+        uint32_t takes
+    ctypedef struct Reader:
+        Names names
+        Field *fields
+        uint32_t refuse_null
+    ctypedef struct Record:
+        const char *at
+        size_t length
+        const char *id
+        size_t id_length
+    Name *names_put(
+        Names *names, uint32_t owner, const char *text, size_t length, int32_t as_string, int32_t as_plain
+    )
+    int reader_init(Reader *reader, uint64_t seed, uint64_t other_seed)
+    void reader_free(Reader *reader)
+    int reader_add_field(Reader *reader)
+    int reader_list_field(Reader *reader, uint32_t field, const char *name, size_t length)
+    void read_records(
+        Reader *reader, Record *records, size_t count, uint32_t *codes, int32_t *labels, uint8_t *understood
+    )
+
+cdef dict TYPES = {
+    "string": STRING, "boolean": BOOLEAN, "number": NUMBER, "any": STRING | BOOLEAN | NUMBER
+}
+
+
+@cython.final
+cdef class Rows:
+    """A batch as codes, one of each for every record."""
+
+    cdef readonly object codes
+    cdef readonly object labels
+    cdef readonly list ids
+    cdef readonly object understood
+
+    def __init__(self, codes, labels, list ids, understood):
+        self.codes = codes
+        self.labels = labels
+        self.ids = ids
+        self.understood = understood
+
+    def __len__(self):
+        return len(self.ids)
+
+
+cdef bytes as_in_record(str text):
+    """Return a text as it stands in a record, or None where it cannot stand there without an escape."""
+    cdef bytes raw
+    cdef uint8_t byte
+    try:
+        raw = text.encode()
+    except UnicodeEncodeError:
+        return None
+    if len(raw) > INT32_MAX:
+        return None
+    for byte in raw:
+        if byte < 0x20 or byte == c'"' or byte == c"\\":
+            return None
+    return raw
+
+
+@cython.final
+cdef class RowReader:
+    """Reads records whose names are all known; keeps up with the names by itself.
+
+    A record's key and headers are not looked at. Where they matter (a key that is long, an operation), give
+    None for the record, which is never understood. One thread at a time.
+
+    Args:
+        codes: The names to read by. They are never added to; their schema and limits stay as they are.
+        label: The field that holds the class.
+        id_field: The field that names a record.
+        max_bytes: The longest value that is looked at.
+    """
+
+    cdef Reader reader
+    cdef object codes
+    cdef Py_ssize_t max_bytes
+    cdef bint busy
+    cdef set reserved
+    cdef set sentinels
+    # How far the codes had grown when this last kept up with them.
+    cdef object grown
+    cdef list kinds
+    cdef object label_kind
+    cdef list values_known
+    cdef Py_ssize_t classes_known
+
+    def __cinit__(self):
+        memset(&self.reader, 0, sizeof(self.reader))
+        seed = np.frombuffer(os.urandom(16), dtype=np.uint64)
+        if reader_init(&self.reader, seed[0], seed[1]):
+            raise MemoryError
+
+    def __init__(self, codes, str label, str id_field, Py_ssize_t max_bytes):
+        self.codes = codes
+        self.max_bytes = max_bytes
+        self.reserved = {label, id_field}
+        self.sentinels = {MISSING, *codes.schema.missing_values}
+        self.values_known = []
+        # The label last: it is the label where both have one name.
+        self._list_field(ID, id_field)
+        self._list_field(LABEL, label)
+
+    def __dealloc__(self):
+        reader_free(&self.reader)
+
+    def read(self, list values):
+        """Return a batch as codes; of a record that is not understood, nothing but that.
+
+        `codes` are uint32 with a column for each attribute there is now, `labels` int32 with -1 where there is
+        no label, `ids` the JSON text of each id or None, `understood` uint8 and 0 where the record must be
+        read the general way.
+        """
+        # Others may change the list while the lock is released; the records must live on.
+        cdef tuple held = tuple(values)
+        cdef Py_ssize_t count = len(held)
+        if self.busy:
+            raise RuntimeError("a reader is used by two threads at once. Make one for each")
+        self._keep_up()
+        labels = np.empty(count, dtype=np.int32)
+        understood = np.empty(count, dtype=np.uint8)
+        codes = np.empty((count, len(self.values_known)), dtype=np.uint32)
+        ids = self._read(held, codes, labels, understood) if count else []
+        return Rows(codes, labels, ids, understood)
+
+    cdef list _read(
+        self, tuple held, uint32_t[:, ::1] codes, int32_t[::1] labels, uint8_t[::1] understood
+    ):
+        cdef Py_ssize_t i, count = len(held)
+        cdef uint32_t nothing = 0
+        cdef uint32_t *rows = &codes[0, 0] if codes.shape[1] else &nothing
+        cdef Record *records = <Record *>PyMem_Malloc(count * sizeof(Record))
+        if records is NULL:
+            raise MemoryError
+        try:
+            for i in range(count):
+                records[i].at = NULL
+                if PyBytes_CheckExact(held[i]) and PyBytes_GET_SIZE(held[i]) <= self.max_bytes:
+                    records[i].at = PyBytes_AS_STRING(held[i])
+                    records[i].length = PyBytes_GET_SIZE(held[i])
+            self.busy = True
+            with nogil:
+                read_records(&self.reader, records, count, rows, &labels[0], &understood[0])
+            self.busy = False
+            return [
+                PyBytes_FromStringAndSize(records[i].id, records[i].id_length) if records[i].id else None
+                for i in range(count)
+            ]
+        finally:
+            PyMem_Free(records)
+
+    # ---- keeping up
+
+    cdef int _keep_up(self) except -1:
+        """Take over what the codes have been taught since the last time."""
+        codes = self.codes
+        self.reader.refuse_null = codes.reject_missing
+        if self.grown == codes.grown and self.kinds == codes.kinds and self.label_kind == codes.label_kind:
+            return 0
+        cdef Py_ssize_t a
+        for a in range(len(self.values_known), len(codes.attributes)):
+            self._add_attribute(codes.attributes[a])
+        for a in range(len(self.values_known)):
+            self._add_values(a)
+            # What was only null so far takes any type, and has no value that is known.
+            self.reader.fields[FIRST_ATTRIBUTE + a].takes = TYPES.get(codes.kinds[a] or "any", 0)
+        self._add_classes()
+        # The first label decides the type of all: that is for the codes to learn.
+        self.reader.fields[LABEL].takes = TYPES.get(codes.label_kind, 0)
+        self.grown, self.kinds, self.label_kind = codes.grown, list(codes.kinds), codes.label_kind
+        return 0
+
+    cdef int _add_attribute(self, str name) except -1:
+        cdef Py_ssize_t attribute = len(self.values_known)
+        if reader_add_field(&self.reader):
+            raise MemoryError
+        self.values_known.append(1)
+        if name not in self.reserved:
+            self._list_field(FIRST_ATTRIBUTE + attribute, name)
+        for text in self.sentinels:
+            self._put(FIRST_ATTRIBUTE + attribute, text, 0, NO_CODE)
+        return 0
+
+    cdef int _add_values(self, Py_ssize_t attribute) except -1:
+        cdef list texts = self.codes.values[attribute]
+        cdef Py_ssize_t code
+        for code in range(self.values_known[attribute], len(texts)):
+            text = texts[code]
+            if text in self.sentinels:
+                self._put(FIRST_ATTRIBUTE + attribute, text, 0, code)
+            else:
+                self._put(FIRST_ATTRIBUTE + attribute, text, NO_CODE if self._is_long(text) else code, code)
+        self.values_known[attribute] = len(texts)
+        return 0
+
+    cdef int _add_classes(self) except -1:
+        cdef list texts = self.codes.classes
+        cdef Py_ssize_t code
+        for code in range(self.classes_known, len(texts)):
+            refused = not texts[code] or self._is_long(texts[code])
+            self._put(LABEL, texts[code], NO_CODE if refused else code, code)
+        self.classes_known = len(texts)
+        return 0
+
+    cdef bint _is_long(self, str text):
+        """Whether the codes refuse a text because of its length, though they know it: it was declared."""
+        return len(text) > self.codes.limits.max_text
+
+    cdef int _put(self, uint32_t owner, str text, Py_ssize_t as_string, Py_ssize_t as_plain) except -1:
+        cdef bytes raw = as_in_record(text)
+        if raw is None or as_plain > INT32_MAX:
+            return 0
+        if names_put(&self.reader.names, owner, raw, len(raw), <int32_t>as_string, <int32_t>as_plain) is NULL:
+            raise MemoryError
+        return 0
+
+    cdef int _list_field(self, uint32_t field, str name) except -1:
+        cdef bytes raw = as_in_record(name)
+        if raw is not None and reader_list_field(&self.reader, field, raw, len(raw)):
+            raise MemoryError
+        return 0
