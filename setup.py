@@ -37,7 +37,21 @@ setup(
                 include_dirs=["learners/core"],
                 extra_compile_args=["-std=c11", "-Wall", *FLAGS],
                 extra_link_args=[f"-fsanitize={SANITIZE}"] if SANITIZE else [],
-            )
+            ),
+            Extension(
+                "stream.fast.rows",
+                [f"stream/fast/{name}" for name in ("rows.pyx", "record.c", "names.c")],
+                include_dirs=["stream/fast"],
+                depends=["stream/fast/fast.h"],
+                extra_compile_args=["-std=c11", "-Wall", *FLAGS],
+                extra_link_args=[f"-fsanitize={SANITIZE}"] if SANITIZE else [],
+            ),
+            Extension(
+                "stream.fast.predictions",
+                ["stream/fast/predictions.pyx"],
+                extra_compile_args=["-std=c11", "-Wall", *FLAGS],
+                extra_link_args=[f"-fsanitize={SANITIZE}"] if SANITIZE else [],
+            ),
         ],
         compiler_directives={"language_level": 3},
     ),

@@ -5,7 +5,6 @@ small part of the instances and gives a smaller tree. Where labels are noisy it 
 is then mostly the noise.
 """
 
-from collections.abc import Sequence
 from functools import cache
 from typing import ClassVar, Self
 
@@ -13,7 +12,17 @@ import msgspec
 
 from learners.change import TreeChange
 from learners.codes import Row
-from learners.learner import FLAG_UNSEEN, BatchResult, Forgetful, Learned, Learner, Options, Prediction
+from learners.learner import (
+    FLAG_UNSEEN,
+    BatchResult,
+    Forgetful,
+    Labels,
+    Learned,
+    Learner,
+    Options,
+    Prediction,
+    Rows,
+)
 from learners.ops import OpCounts
 from learners.outline import Outline
 from learners.schema import Instance, Limits, Schema, Values
@@ -33,6 +42,7 @@ class Hat:
     name: ClassVar[str]
     options_type: ClassVar[type[Options]]
     inner_type: ClassVar[type[Learner]]
+    takes_arrays: ClassVar[bool] = False
 
     def __init__(
         self, schema: Schema | None = None, options: Options | None = None, limits: Limits | None = None
@@ -74,7 +84,7 @@ class Hat:
     def _is_right(self, prediction: Prediction, label: int) -> bool:
         return prediction.answer == self.codes.classes[label] and FLAG_UNSEEN not in prediction.flags
 
-    def learn_batch(self, rows: Sequence[Row], labels: Sequence[int]) -> BatchResult:
+    def learn_batch(self, rows: Rows, labels: Labels) -> BatchResult:
         """Answer each record, then learn from it if the answer is wrong.
 
         Nothing changes as long as the answers are right, so that more and more records are answered in one
@@ -101,7 +111,7 @@ class Hat:
                     learned.extend(self.inner.learn_batch(rows[start - 1 : start], [label]).learned)
                     ahead = 1
                     break
-        return BatchResult(predictions, learned)
+        return BatchResult.of(predictions, learned)
 
     def predict_one(self, values: Values) -> Prediction:
         """Answer a description."""
@@ -114,6 +124,11 @@ class Hat:
     def outline(self) -> Outline | None:
         """Return the tree as data; None while nothing has been learned."""
         return self.inner.outline()
+
+    @property
+    def outline_lately(self) -> Outline | None:
+        """The tree as data, whose counts may be older."""
+        return self.inner.outline_lately
 
     def snapshot(self) -> bytes:
         """Return everything that is needed to go on exactly as if nothing had happened."""

@@ -5,12 +5,17 @@ from dataclasses import dataclass
 from typing import ClassVar, Literal, NamedTuple, Protocol, Self, runtime_checkable
 
 import msgspec
+import numpy as np
+from numpy.typing import NDArray
 
 from learners.change import TreeChange
 from learners.codes import Codes, Row
 from learners.ops import OpCounts
 from learners.outline import Counts, Outline, Size, digest, size
 from learners.schema import Instance, Limits, Schema, Values
+
+Rows = Sequence[Row] | NDArray[np.uint32]
+Labels = Sequence[int] | NDArray[np.int32]
 
 FLAG_MISSING = "missing"
 FLAG_UNSEEN = "unseen_value"
@@ -72,11 +77,18 @@ class Learned(NamedTuple):
 class BatchResult(NamedTuple):
     """What a batch came to, record by record: the answer before learning, and what learning did.
 
-    `learned` is None for a record without a label.
+    `learned` is None for a record without a label; `changed` are the places of those that changed the tree.
     """
 
     predictions: Sequence[Prediction]
     learned: Sequence[Learned | None]
+    changed: Sequence[int]
+
+    @classmethod
+    def of(cls, predictions: Sequence[Prediction], learned: Sequence[Learned | None]) -> Self:
+        """Return the result of a batch whose records were learned one by one."""
+        changed = [place for place, one in enumerate(learned) if one is not None and one.changes]
+        return cls(predictions, learned, changed)
 
 
 class Options(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -98,6 +110,8 @@ class Learner(Protocol):
 
     name: ClassVar[str]
     options_type: ClassVar[type[Options]]
+    takes_arrays: ClassVar[bool]
+    """Whether the rows of a batch may come as an array of 32-bit codes, which is faster."""
     schema: Schema
     codes: Codes
 
@@ -131,7 +145,7 @@ class Learner(Protocol):
         """Answer a description given as codes of `codes`. Nothing changes."""
         ...
 
-    def learn_batch(self, rows: Sequence[Row], labels: Sequence[int]) -> BatchResult:
+    def learn_batch(self, rows: Rows, labels: Labels) -> BatchResult:
         """Answer each record, then learn from it, in order; a label of -1 is only answered.
 
         Rows and labels come from `codes`, and all rows have the same width.
@@ -140,6 +154,11 @@ class Learner(Protocol):
 
     def outline(self) -> Outline | None:
         """Return the tree as data; None while nothing has been learned."""
+        ...
+
+    @property
+    def outline_lately(self) -> Outline | None:
+        """The tree as data, whose counts may be older: all that its digest and size are made from."""
         ...
 
     @property

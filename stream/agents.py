@@ -4,7 +4,8 @@ from learners import make_learner
 from stream.codec import Decoder
 from stream.config import Agent, Limits
 from stream.engine import MakeProcessor, Unit
-from stream.processor import LearningProcessor, Observe, Place
+from stream.processor import LearningProcessor, Observe
+from stream.telling import Place
 
 
 def place_of(agent: Agent, unit: Unit) -> Place:
@@ -12,6 +13,8 @@ def place_of(agent: Agent, unit: Unit) -> Place:
     return Place(
         agent=agent.name,
         model=unit.model,
+        learner=agent.learner,
+        topic=agent.input,
         partition=unit.journal_partition,
         predictions=agent.topics.predictions,
         tree_changes=agent.topics.tree_changes,

@@ -54,9 +54,9 @@ class Decoder:
     """
 
     def __init__(self, label: str, id_field: str, max_bytes: int, max_depth: int) -> None:
-        self._label = label
-        self._id = id_field
-        self._max_bytes = max_bytes
+        self.label = label
+        self.id_field = id_field
+        self.max_bytes = max_bytes
         self._max_depth = max_depth
 
     def decode(self, record: Record) -> Decoded:
@@ -69,9 +69,9 @@ class Decoder:
         if data is None:
             raise RejectedRecord("null_value", "decode", "the record has no value")
         size = len(data) + len(record.key or b"")
-        if size > self._max_bytes:
+        if size > self.max_bytes:
             raise RejectedRecord(
-                "too_large", "decode", f"the record has {size} bytes, more than {self._max_bytes}"
+                "too_large", "decode", f"the record has {size} bytes, more than {self.max_bytes}"
             )
         if record.headers:
             _check_op(record.headers)
@@ -82,16 +82,16 @@ class Decoder:
         # Every key has a colon of its own, so as many colons as keys means that no key came twice.
         if data.count(b":") != len(values) or (len(data) > MAX_NUMBER and _has_many_digits(data)):
             _look_again(data)
-        label = values.pop(self._label, None)
+        label = values.pop(self.label, None)
         return Decoded(values, label, self._id_of(values))
 
     def _id_of(self, values: dict[str, Value]) -> RecordId:
-        name = values.pop(self._id, None)
+        name = values.pop(self.id_field, None)
         if isinstance(name, bool):
-            raise RejectedRecord("bad_id", "decode", f'the id "{self._id}" must be a string or a number')
+            raise RejectedRecord("bad_id", "decode", f'the id "{self.id_field}" must be a string or a number')
         if type(name) is int and name not in _INT64:
             raise RejectedRecord(
-                "number_range", "decode", f'the id "{self._id}" is an integer of more than 64 bits'
+                "number_range", "decode", f'the id "{self.id_field}" is an integer of more than 64 bits'
             )
         return name
 

@@ -4,6 +4,7 @@ The structs `Prediction` and `TreeChange` are the records of the output topics, 
 docs/records.md describes them for readers of the topics. The others are seen by metrics alone.
 """
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import msgspec
@@ -127,18 +128,18 @@ class Rejected(NamedTuple):
 
 
 class Answered(NamedTuple):
-    """Metrics: a record was answered; `correct` is None where no label is known."""
+    """Metrics: records were answered; `hits` says of each that has a label whether the answer was right."""
 
     agent: str
-    answer: str | None
-    label: str | None
-    correct: bool | None
+    hits: Sequence[bool]
+    unlabelled: int
 
 
 class Learned(NamedTuple):
-    """Metrics: a record was learned from."""
+    """Metrics: records were learned from; `kinds` has the kind of each change of the tree."""
 
     agent: str
+    records: int
     spent: OpCounts
     kinds: tuple[ChangeKind, ...]
 

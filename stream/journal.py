@@ -4,20 +4,66 @@ For an exact learner the smallest correct delta is the instance itself, since on
 the whole tree. A message holds the instances of one transaction as codes, the names that were new among
 them, the offsets to read next, and the digest of the tree that came of it, so that a restored tree can be
 compared with the one that was there.
-
-A message is MessagePack, of which the first element is the format, and four bytes: the CRC-32 of the rest,
-little-endian. Every format keeps these two, so that damage is never taken for a newer version.
 """
 
-import zlib
+from collections.abc import Sequence
 
 import msgspec
+import numpy as np
+from numpy.typing import NDArray
 
 from learners.codes import Growth, Row
 from stream.errors import NewerFormat, StateError
 
 FORMAT = 1
-CHECKSUM_BYTES = 4
+
+
+class Block(msgspec.Struct, array_like=True, frozen=True):
+    """Instances whose rows have one width; the arrays are little-endian.
+
+    Attributes:
+        width: How many codes a row has.
+        rows: The codes, of 32 bits.
+        labels: The classes, of 32 bits.
+        places: The input partition and offset of each, of 64 bits.
+    """
+
+    width: int
+    rows: bytes
+    labels: bytes
+    places: bytes
+
+    @classmethod
+    def of(
+        cls,
+        rows: "Sequence[Row] | NDArray[np.uint32]",
+        labels: NDArray[np.int32],
+        places: Sequence[tuple[int, int]],
+    ) -> "Block | None":
+        """Return the labelled ones among some instances; None where there are none."""
+        chosen = np.flatnonzero(labels >= 0)
+        if not len(chosen):
+            return None
+        coded = np.asarray(rows, dtype="<u4").reshape(len(labels), -1)[chosen]
+        return cls(
+            coded.shape[1],
+            coded.tobytes(),
+            labels[chosen].astype("<i4").tobytes(),
+            np.asarray(places, dtype="<i8")[chosen].tobytes(),
+        )
+
+    def unpack(self) -> tuple[NDArray[np.uint32], NDArray[np.int32]]:
+        """Return rows and labels.
+
+        Raises:
+            StateError: The arrays do not fit each other.
+        """
+        try:
+            labels = np.frombuffer(self.labels, dtype="<i4")
+            rows = np.frombuffer(self.rows, dtype="<u4").reshape(len(labels), self.width)
+        except ValueError as error:
+            raise StateError(f"the journal holds a block whose sizes do not agree: {error}") from error
+        return rows, labels
 
 
 class JournalEntry(msgspec.Struct, array_like=True, frozen=True):
@@ -31,9 +77,7 @@ class JournalEntry(msgspec.Struct, array_like=True, frozen=True):
         settings: What decides how it learns, as a digest: other settings would grow another tree.
         next_offsets: For each input partition the offset to read next.
         growth: Names that were new.
-        rows: The descriptions learned from.
-        labels: Their classes.
-        positions: Their input partitions and offsets.
+        blocks: The instances learned from, in order.
         version: How many times the tree has changed, after these instances.
         digest: The tree after these instances.
     """
@@ -45,21 +89,14 @@ class JournalEntry(msgspec.Struct, array_like=True, frozen=True):
     settings: str
     next_offsets: dict[int, int]
     growth: Growth
-    rows: list[Row]
-    labels: list[int]
-    positions: list[tuple[int, int]]
+    blocks: list[Block]
     version: int
     digest: str
 
 
 def pack(entry: JournalEntry) -> bytes:
     """Return an entry as bytes."""
-    return seal(msgspec.msgpack.encode(entry))
-
-
-def seal(body: bytes) -> bytes:
-    """Return the body of a message with its checksum."""
-    return body + zlib.crc32(body).to_bytes(CHECKSUM_BYTES, "little")
+    return msgspec.msgpack.encode(entry)
 
 
 def unpack(data: bytes) -> JournalEntry:
@@ -68,16 +105,13 @@ def unpack(data: bytes) -> JournalEntry:
     Raises:
         StateError: They hold none, or one of a newer format.
     """
-    body = data[:-CHECKSUM_BYTES]
-    if seal(body) != data:
-        raise StateError("the journal holds a message whose checksum is wrong. It was damaged")
     try:
-        head = msgspec.msgpack.decode(body, type=list[msgspec.Raw])
+        head = msgspec.msgpack.decode(data, type=list[msgspec.Raw])
         number = msgspec.msgpack.decode(head[0], type=int) if head else 0
         if number > FORMAT:
             raise NewerFormat(
                 f"the journal has format {number}; this version reads up to {FORMAT}. Upgrade it"
             )
-        return msgspec.msgpack.decode(body, type=JournalEntry)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        return msgspec.msgpack.decode(data, type=JournalEntry)
+    except (msgspec.DecodeError, RecursionError) as error:
         raise StateError(f"the journal holds a message that is not an entry: {error}") from error

@@ -5,7 +5,7 @@ from data would let whoever writes the data fill our memory.
 """
 
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import assert_never
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, start_http_server
@@ -28,21 +28,18 @@ _SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 
 
 
 class _Hits:
-    """How many of the last answers were right, for several windows at once."""
+    """Whether the last answers were right. Windows are counted when somebody asks, not for every record."""
 
     def __init__(self) -> None:
         self._recent: deque[bool] = deque(maxlen=max(ACCURACY_WINDOWS))
-        self._right = dict.fromkeys(ACCURACY_WINDOWS, 0)
 
-    def add(self, hit: bool) -> None:
-        for window in ACCURACY_WINDOWS:
-            if len(self._recent) >= window:
-                self._right[window] -= self._recent[-window]
-            self._right[window] += hit
-        self._recent.append(hit)
+    def add(self, hits: Sequence[bool]) -> None:
+        self._recent.extend(hits)
 
     def ratio(self, window: int) -> float:
-        return self._right[window] / max(1, min(window, len(self._recent)))
+        # A copy first: the scrape comes from another thread than the records.
+        recent = list(self._recent)[-window:]
+        return sum(recent) / max(1, len(recent))
 
 
 class Metrics:
@@ -124,20 +121,20 @@ class Metrics:
                 assert_never(event)
 
     def _answered(self, event: Answered) -> None:
-        if event.correct is None:
-            self._records.labels(event.agent, "predicted").inc()
-            return
-        self._predictions.labels(event.agent, "true" if event.correct else "false").inc()
+        self._records.labels(event.agent, "predicted").inc(event.unlabelled)
+        right = sum(event.hits)
+        self._predictions.labels(event.agent, "true").inc(right)
+        self._predictions.labels(event.agent, "false").inc(len(event.hits) - right)
         hits = self._hits.get(event.agent)
         if hits is None:
             hits = self._hits[event.agent] = _Hits()
             for window in ACCURACY_WINDOWS:
                 gauge = self._accuracy.labels(event.agent, str(window))
                 gauge.set_function(_reader(hits, window))
-        hits.add(event.correct)
+        hits.add(event.hits)
 
     def _learned(self, event: Learned) -> None:
-        self._records.labels(event.agent, "learned").inc()
+        self._records.labels(event.agent, "learned").inc(event.records)
         for name, count in event.spent.spent().items():
             self._operations.labels(event.agent, name).inc(count)
         for kind in event.kinds:

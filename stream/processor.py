@@ -6,17 +6,16 @@ that replays the journal goes on exactly where this one stands.
 
 import hashlib
 from collections.abc import Callable, Sequence
-from typing import NamedTuple, Protocol
+from typing import Protocol
 
 import msgspec
 
-from learners.codes import Mark, Row
+from learners.change import ChangeKind
+from learners.codes import Mark
 from learners.learner import Learned as LearnerLearned
 from learners.learner import Learner
-from learners.learner import Prediction as Answer
 from learners.outline import digest, size
-from learners.schema import InstanceError
-from stream.codec import Decoded, Decoder, change_record, dead_letter, encode
+from stream.codec import Decoder, change_record, dead_letter, encode
 from stream.errors import RejectedRecord, StateError
 from stream.events import (
     Answered,
@@ -24,17 +23,18 @@ from stream.events import (
     Dropped,
     Event,
     Grown,
-    LeafCounts,
     Learned,
-    Prediction,
     Rejected,
-    Source,
     TreeChange,
     TreeName,
     TreeState,
 )
-from stream.journal import FORMAT, JournalEntry, pack, unpack
+from stream.fast.predictions import PredictionWriter
+from stream.fast.rows import RowReader
+from stream.intake import Intake, Segment
+from stream.journal import FORMAT, Block, JournalEntry, pack, unpack
 from stream.record import Output, Record
+from stream.telling import Place, Telling
 
 Observe = Callable[[Event], None]
 
@@ -54,30 +54,6 @@ class Processor(Protocol):
         ...
 
 
-class Place(NamedTuple):
-    """Which model a processor keeps and where its records go.
-
-    `partition` is the one of the journal and of the tree changes, which keeps them in order.
-    """
-
-    agent: str
-    model: str
-    partition: int
-    predictions: str
-    tree_changes: str
-    dead_letters: str
-    journal: str
-
-
-class _Accepted(NamedTuple):
-    """A record that fits, waiting to be answered and learned."""
-
-    record: Record
-    decoded: Decoded
-    row: Row
-    label: int
-
-
 class LearningProcessor:
     """Answers each record, then learns from it, and tells what came of it.
 
@@ -92,12 +68,19 @@ class LearningProcessor:
         self.learner = learner
         self.next_offsets: dict[int, int] = {}
         self.version = 0
-        self._decoder = decoder
         self._place = place
         self._observe = observe
         self._sequence = 0
         self._digest = digest(None)
         self._settings = _settings_digest(learner)
+        self._writer = PredictionWriter(place.agent, place.model, learner.name, place.topic)
+        reader = (
+            RowReader(learner.codes, decoder.label, decoder.id_field, decoder.max_bytes)
+            if learner.takes_arrays
+            else None
+        )
+        self._intake = Intake(learner.codes, decoder, reader, self._reject)
+        self._outputs: list[Output] = []
 
     @property
     def digest(self) -> str:
@@ -106,95 +89,76 @@ class LearningProcessor:
 
     def process(self, records: Sequence[Record]) -> Sequence[Output]:
         """Answer each record, learn from it, and return everything that is to be produced."""
-        outputs: list[Output] = []
+        self._outputs = []
+        if not records:
+            return []
         mark = self.learner.codes.mark()
-        learned: list[_Accepted] = []
-        waiting: list[_Accepted] = []
+        blocks: list[Block] = []
+        for segment in self._intake.segments(records):
+            places = [(record.partition.number, record.offset) for record in segment.records]
+            self._run(segment, places)
+            block = Block.of(segment.rows, segment.labels, places)
+            if block is not None:
+                blocks.append(block)
         for record in records:
             self.next_offsets[record.partition.number] = record.offset + 1
-            try:
-                accepted = self._accept(record)
-            except RejectedRecord as error:
-                rejected = Rejected(record, error.reason, error.stage, str(error))
-                outputs.append(dead_letter(rejected, self._place.dead_letters, self._place.agent))
-                self._observe(Dropped(self._place.agent, error.reason))
-                continue
-            if waiting and len(accepted.row) > len(waiting[-1].row):
-                # An attribute has appeared: rows of one call to the learner have one width.
-                self._run(waiting, outputs)
-                waiting = []
-            waiting.append(accepted)
-            if accepted.label >= 0:
-                learned.append(accepted)
-        if waiting:
-            self._run(waiting, outputs)
-        if records:
-            outputs.append(self._journal(learned, mark))
-            self._observe(
-                Grown(
-                    self._place.agent, self._place.model, size(self.learner.outline()), self.learner.retained
-                )
-            )
-        return outputs
+        self._outputs.append(self._journal(blocks, mark))
+        outline_size = size(self.learner.outline_lately)
+        self._observe(Grown(self._place.agent, self._place.model, outline_size, self.learner.retained))
+        return self._outputs
 
-    def _accept(self, record: Record) -> _Accepted:
-        decoded = self._decoder.decode(record)
-        try:
-            if decoded.label is None:
-                return _Accepted(record, decoded, self.learner.codes.look_up(decoded.values), -1)
-            row, label = self.learner.codes.encode(decoded.values, decoded.label)
-        except InstanceError as error:
-            raise RejectedRecord(error.misfit.value, "learn", str(error)) from error
-        return _Accepted(record, decoded, row, label)
+    def _reject(self, record: Record, error: RejectedRecord) -> None:
+        rejected = Rejected(record, error.reason, error.stage, str(error))
+        self._outputs.append(dead_letter(rejected, self._place.dead_letters, self._place.agent))
+        self._observe(Dropped(self._place.agent, error.reason))
 
-    def _run(self, batch: Sequence[_Accepted], outputs: list[Output]) -> None:
-        """Answer and learn a batch of rows of one width."""
-        result = self.learner.learn_batch([one.row for one in batch], [one.label for one in batch])
-        for one, answer, learned in zip(batch, result.predictions, result.learned, strict=True):
-            outputs.append(self._prediction(one, answer))
-            if learned is None:
-                continue
-            self._observe(
-                Learned(self._place.agent, learned.spent, tuple(change.kind for change in learned.changes))
-            )
-            if learned.changes:
-                outputs.append(self._tree_change(one, learned))
+    def _run(self, segment: Segment, places: list[tuple[int, int]]) -> None:
+        """Answer and learn records whose rows have one width, and tell what came of it."""
+        before = self.learner.ops
+        result = self.learner.learn_batch(segment.rows, segment.labels)
+        spent = self.learner.ops - before
+        told = Telling(segment, places, result.predictions, self._writer, self.learner.codes)
+        start = 0
+        kinds: list[ChangeKind] = []
+        for index in result.changed:
+            learned = result.learned[index]
+            assert learned is not None
+            self._predict(told, start, index + 1)
+            self._outputs.append(self._tree_change(segment.records[index], segment.ids[index], learned))
+            kinds += [change.kind for change in learned.changes]
+            start = index + 1
+        self._predict(told, start, len(segment.records))
+        labelled = segment.labels >= 0
+        self._observe(Answered(self._place.agent, told.hits(labelled), int((~labelled).sum())))
+        self._observe(Learned(self._place.agent, int(labelled.sum()), spent, tuple(kinds)))
 
-    def _prediction(self, one: _Accepted, answer: Answer) -> Output:
-        label = self.learner.codes.classes[one.label] if one.label >= 0 else None
-        correct = None if label is None else answer.answer == label
-        self._observe(Answered(self._place.agent, answer.answer, label, correct))
-        record = one.record
-        event = Prediction(
-            id=one.decoded.id,
-            agent=self._place.agent,
-            model=self._place.model,
-            learner=self.learner.name,
-            prediction=answer.answer,
-            probabilities=answer.probabilities,
-            path=answer.path,
-            leaf=LeafCounts(dict(answer.counts)),
-            flags=answer.flags,
-            tree=TreeName(self.version, self._digest),
-            source=Source(record.partition.topic, record.partition.number, record.offset),
-            label=msgspec.UNSET if label is None else label,
-            correct=msgspec.UNSET if correct is None else correct,
-        )
-        return Output(self._place.predictions, encode(event), record.key, record.partition.number)
+    def _predict(self, told: Telling, start: int, end: int) -> None:
+        """Tell the predictions of records that were answered by the tree of this moment."""
+        topic, append = self._place.predictions, self._outputs.append
+        tree = b'{"version":%d,"digest":"%b"' % (self.version, self._digest.encode())
+        name = TreeName(self.version, self._digest)
+        for record, value in zip(
+            told.segment.records[start:end],
+            told.predictions(self._place, tree, name, start, end),
+            strict=True,
+        ):
+            append(Output(topic, value, record.key, record.partition.number))
 
-    def _tree_change(self, one: _Accepted, learned: LearnerLearned) -> Output:
-        record = one.record
+    def _tree_change(self, record: Record, id_text: bytes, learned: LearnerLearned) -> Output:
         assert learned.digest is not None
         assert learned.size is not None
         before, self._digest = self._digest, learned.digest
         self.version += 1
         nodes, leaves, depth = learned.size
+        cause = Cause(
+            record.partition.topic, record.partition.number, record.offset, msgspec.json.decode(id_text)
+        )
         event = TreeChange(
             agent=self._place.agent,
             model=self._place.model,
             learner=self.learner.name,
             seq=self.version,
-            cause=Cause(record.partition.topic, record.partition.number, record.offset, one.decoded.id),
+            cause=cause,
             changes=tuple(map(change_record, learned.changes)),
             operations=learned.spent.spent(),
             tree=TreeState(self.version, self._digest, before, nodes, leaves, depth),
@@ -205,7 +169,7 @@ class LearningProcessor:
 
     # ---- the journal
 
-    def _journal(self, learned: Sequence[_Accepted], mark: Mark) -> Output:
+    def _journal(self, blocks: list[Block], mark: Mark) -> Output:
         entry = JournalEntry(
             format=FORMAT,
             model=self._place.model,
@@ -214,9 +178,7 @@ class LearningProcessor:
             settings=self._settings,
             next_offsets=dict(self.next_offsets),
             growth=self.learner.codes.growth(mark),
-            rows=[one.row for one in learned],
-            labels=[one.label for one in learned],
-            positions=[(one.record.partition.number, one.record.offset) for one in learned],
+            blocks=blocks,
             version=self.version,
             digest=self._digest,
         )
@@ -232,9 +194,14 @@ class LearningProcessor:
         told = unpack(entry)
         self._check(told)
         self.learner.codes.grow(told.growth)
-        for row, label in zip(told.rows, told.labels, strict=True):
-            self.learner.learn(row, label)
-        self._digest = digest(self.learner.outline())
+        instances = 0
+        for block in told.blocks:
+            rows, labels = block.unpack()
+            self.learner.learn_batch(
+                rows if self.learner.takes_arrays else list(map(tuple, rows.tolist())), labels
+            )
+            instances += len(labels)
+        self._digest = digest(self.learner.outline_lately)
         if self._digest != told.digest:
             raise StateError(
                 f"entry {told.sequence} of {self._place.journal} leads to tree {self._digest[:12]}, "
@@ -243,7 +210,7 @@ class LearningProcessor:
         self._sequence = told.sequence + 1
         self.version = told.version
         self.next_offsets = dict(told.next_offsets)
-        return len(told.rows)
+        return instances
 
     def _check(self, told: JournalEntry) -> None:
         """Refuse an entry that does not follow on what has been replayed so far."""

@@ -33,7 +33,7 @@ cdef extern from "core.h" nogil:
         int32_t runner_up
         int64_t score
         int64_t margin
-        uint64_t explained
+        uint8_t explained
     ctypedef struct Ops:
         uint64_t additions, scores, expansions, pull_ups, transpositions, collapses, repairs, stored, forgotten
     ctypedef struct Settings:
@@ -66,7 +66,6 @@ cdef extern from "core.h" nogil:
         int32_t left
         uint8_t *row
         Ops ops
-        uint64_t epoch
         uint8_t changed
         uint8_t failed
         int64_t least_gain
@@ -95,6 +94,7 @@ cdef extern from "core.h" nogil:
     int store_arrived(Store *store, uint32_t instance)
     int store_skip(Store *store, uint32_t instance)
     int32_t majority(const Tree *tree, const Node *node)
+    void node_unexplain(const Tree *tree, Node *node)
 
 cdef extern from "dump.h" nogil:
     ctypedef struct Numbers:
@@ -304,7 +304,7 @@ cdef class CoreTree:
 
     # ---- whole batches
 
-    def run(self, uint32_t[:, ::1] codes, int32_t[::1] labels, int64_t start, int stop, Batch batch):
+    def run(self, const uint32_t[:, ::1] codes, const int32_t[::1] labels, int64_t start, int stop, Batch batch):
         """Answer each row from `start` on, then learn it; return the row to go on with, and why it stopped."""
         cdef int why
         cdef int64_t reached, end = labels.shape[0]
@@ -329,12 +329,12 @@ cdef class CoreTree:
         """Note that the answer to the row at hand has been explained."""
         cdef Answer told = tree_answer(self.tree)
         if told.node is not NULL:
-            told.node.explained = self.tree.epoch
+            told.node.explained = 1
 
-    @property
-    def epoch(self):
-        """A number that grows whenever explanations told so far may be out of date."""
-        return self.tree.epoch
+    def unexplain(self):
+        """Note that everything has to be explained again."""
+        if self.tree.root is not NULL:
+            node_unexplain(self.tree, self.tree.root)
 
     # ---- the tree as data
 

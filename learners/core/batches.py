@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from learners.change import TreeChange
+from learners.codes import Row
 from learners.core import _core
 from learners.learner import BatchResult, Learned, Prediction, Step
 from learners.ops import OpCounts
@@ -19,26 +20,63 @@ from learners.outline import Size, digest, size
 if TYPE_CHECKING:
     from learners.core.id5r import ID5R
 
+MOST_PATHS = 50_000
+Told = tuple[list[TreeChange], str, Size]
 _STOP = _core.STOP_AT_CHANGES | _core.STOP_AT_UNEXPLAINED
 
 
 class Explanations:
-    """The paths to the leaves that have answered since the tree last changed its tests."""
+    """The paths to the leaves that have answered. The tree knows which of them still hold."""
 
     def __init__(self) -> None:
         self._paths: dict[int, tuple[Step, ...]] = {0: ()}
-        self._epoch = 0
 
     def path(self, node: int) -> tuple[Step, ...]:
         """Return the path to a node that the tree says has been explained."""
         return self._paths[node]
 
-    def add(self, node: int, path: tuple[Step, ...], epoch: int) -> None:
-        """Keep the path to a node; those of an earlier epoch are out of date, and the tree knows it."""
-        if epoch != self._epoch:
+    def add(self, tree: _core.CoreTree, node: int, path: tuple[Step, ...]) -> None:
+        """Keep the path to the node that has answered the row at hand."""
+        if len(self._paths) > MOST_PATHS:
+            # Most are of nodes that are gone. Beginning anew costs one explanation for each leaf in use.
             self._paths = {0: ()}
-            self._epoch = epoch
+            tree.unexplain()
         self._paths[node] = path
+        tree.explained()
+
+
+class Answers(Sequence[Prediction]):
+    """What each row was answered. A prediction is made when it is asked for; the arrays say the same faster.
+
+    Attributes:
+        classes: The class answered, as a code; -1: none.
+        counts: How many instances of each class were behind the answer.
+        paths: The decisions that led to it.
+        special: Answers to values that are missing or were never seen, by row: these stand for themselves.
+    """
+
+    def __init__(self, learner: "ID5R", classes: NDArray[np.int32], counts: NDArray[np.uint32]) -> None:
+        self.classes = classes
+        self.counts = counts
+        self.paths: list[tuple[Step, ...]] = []
+        self.special: dict[int, Prediction] = {}
+        self._learner = learner
+
+    def __len__(self) -> int:
+        return len(self.paths)
+
+    @overload
+    def __getitem__(self, index: int) -> Prediction: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[Prediction]: ...
+    def __getitem__(self, index: int | slice) -> Prediction | list[Prediction]:
+        if isinstance(index, slice):
+            return [self[i] for i in range(*index.indices(len(self)))]
+        special = self.special.get(index)
+        if special is not None:
+            return special
+        path = self.paths[index]
+        return self._learner.prediction(int(self.classes[index]), self.counts[index].tolist(), path, ())
 
 
 class _LearnedRecords(Sequence[Learned | None]):
@@ -48,7 +86,7 @@ class _LearnedRecords(Sequence[Learned | None]):
         self,
         labels: NDArray[np.int32],
         spent: NDArray[np.uint64],
-        changes: dict[int, tuple[list[TreeChange], str, Size]],
+        changes: dict[int, Told],
     ) -> None:
         self._labels = labels
         self._spent = spent
@@ -76,56 +114,42 @@ def run_batch(learner: "ID5R", codes: NDArray[np.uint32], labels: NDArray[np.int
     """Answer each row, then learn it, in order."""
     tree = learner.tree
     batch = _core.Batch(len(labels), len(learner.codes.classes))
-    answers, _, nodes, counts, spent = batch.arrays()
-    predictions: list[Prediction] = []
-    changes: dict[int, tuple[list[TreeChange], str, Size]] = {}
-    paths = learner.explanations
+    classes, _, nodes, counts, spent = batch.arrays()
+    answers = Answers(learner, classes, counts)
+    changes: dict[int, Told] = {}
     start = 0
 
     def tell(index: int) -> None:
         told = learner.publish()
         if told:
-            changes[index] = (told, digest(learner.published), size(learner.published))
+            changes[index] = (told, digest(learner.outline_lately), size(learner.outline_lately))
 
     while start < len(labels):
         reached, why = tree.run(codes, labels, start, _STOP, batch)
-        for i in range(start, reached):
-            path = paths.path(int(nodes[i]))
-            predictions.append(learner.prediction(int(answers[i]), counts[i].tolist(), path, ()))
+        answers.paths.extend(map(learner.explanations.path, nodes[start:reached].tolist()))
         start = reached
         if why == _core.CHANGED:
             tell(reached - 1)
         elif why == _core.UNEXPLAINED:
-            start += _explain(learner, codes, labels, reached, (spent, nodes, predictions))
-            if start > reached:
+            row = tuple(codes[reached].astype(np.int32).tolist())
+            _, how, _, steps, _ = tree.answer(row)
+            if how == _core.PLAIN:
+                # Explained once and for all: the same row goes on from here.
+                learner.explanations.add(tree, int(nodes[reached]), learner.steps(steps))
+            else:
+                spent[reached] = _learn_special(learner, row, int(labels[reached]), answers)
                 tell(reached)
+                start += 1
     after = np.vstack([spent, np.asarray([tree.operations()], dtype=np.uint64)])
-    return BatchResult(predictions, _LearnedRecords(labels, after, changes))
+    return BatchResult(answers, _LearnedRecords(labels, after, changes), sorted(changes))
 
 
-def _explain(
-    learner: "ID5R",
-    codes: NDArray[np.uint32],
-    labels: NDArray[np.int32],
-    index: int,
-    results: tuple[NDArray[np.uint64], NDArray[np.uint64], list[Prediction]],
-) -> int:
-    """Explain the answer to a row; return 1 where the row has been dealt with altogether.
-
-    An ordinary answer is explained once and for all; one to a value that is missing or was never seen, for
-    this row only.
-    """
-    spent, nodes, predictions = results
-    row = tuple(codes[index].astype(np.int32).tolist())
-    _, how, _, steps, _ = learner.tree.answer(row)
-    if how == _core.PLAIN:
-        learner.explanations.add(int(nodes[index]), learner.steps(steps), learner.tree.epoch)
-        learner.tree.explained()
-        return 0
+def _learn_special(learner: "ID5R", row: Row, label: int, answers: Answers) -> tuple[int, ...]:
+    """Answer a row with a value missing or never seen, then learn it; return what was spent before."""
     prediction = learner.answer(row)
-    predictions.append(prediction)
-    spent[index] = learner.tree.operations()
-    label = int(labels[index])
+    answers.special[len(answers)] = prediction
+    answers.paths.append(prediction.path)
+    before = learner.tree.operations()
     if label >= 0 and not (learner.options.train == "errors" and learner.is_right(prediction, label)):
         learner.tree.learn(row, label)
-    return 1
+    return before

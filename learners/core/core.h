@@ -50,7 +50,7 @@ struct Node {
     int64_t n_alarm;        /* look again once n comes here */
     int32_t runner_up;      /* as of the last look */
     int64_t score, margin;  /* as of the last look, in units of 1 / ROUNDING */
-    uint64_t explained;     /* the explanation epoch in which the path to it was told */
+    uint8_t explained;      /* the path to it has been told and has not changed since */
 };
 
 typedef struct {
@@ -109,7 +109,6 @@ typedef struct {
     uint8_t *aside;      /* where the row at hand is kept while the oldest is forgotten */
     Ops ops;
     uint64_t next_id;
-    uint64_t epoch;     /* of explanations: all told before it are out of date */
     int64_t bytes;      /* memory used by nodes */
     uint8_t changed;    /* the record at hand has reshaped the tree */
     uint8_t failed;     /* out of memory */
@@ -169,6 +168,7 @@ void node_unlink(Tree *tree, Node *node, uint32_t instance);
 int node_distribute(Tree *tree, Node *node, Test test);
 void node_gather(Tree *tree, Node *node, Node *into);
 void node_collapse(Tree *tree, Node *node);
+void node_unexplain(const Tree *tree, Node *node);
 int node_is_uniform(const Tree *tree, const Node *node);
 int node_pull_up(Tree *tree, Node *node, Test test);
 int32_t branch_count(const Tree *tree, Test test);

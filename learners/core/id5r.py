@@ -17,7 +17,7 @@ from learners.change import ChangeKind, TreeChange, diff
 from learners.codes import Codes, Row, growth_from
 from learners.core import _core
 from learners.core.batches import Explanations, run_batch
-from learners.learner import FLAG_UNSEEN, BatchResult, Learned, Options, Prediction, Step
+from learners.learner import FLAG_UNSEEN, BatchResult, Labels, Learned, Options, Prediction, Rows, Step
 from learners.merit import ROUNDING, chi_square_threshold, critical_gain
 from learners.ops import OpCounts
 from learners.outline import Outline
@@ -97,6 +97,7 @@ class ID5R:
 
     name: ClassVar[str] = "id5r"
     options_type: ClassVar[type[Options]] = CoreOptions
+    takes_arrays: ClassVar[bool] = True
     wears_hat: ClassVar[bool] = True
 
     def __init__(
@@ -150,27 +151,35 @@ class ID5R:
             raise InstanceError(Misfit.UNKNOWN_VALUE, "instance", "no such instance is retained")
         return self.publish()
 
-    def learn_batch(self, rows: Sequence[Row], labels: Sequence[int]) -> BatchResult:
+    def learn_batch(self, rows: Rows, labels: Labels) -> BatchResult:
         """Answer each record, then learn from it."""
         width = len(rows[0]) if len(rows) else 0
         predictions: list[Prediction] = []
         learned: list[Learned | None] = []
         # An attribute is taken up when the first row that has it is learned, and not before it is answered.
         while width > self._width and len(predictions) < len(rows):
-            row, label = rows[len(predictions)], labels[len(predictions)]
+            row, label = tuple(map(int, rows[len(predictions)])), int(labels[len(predictions)])
             predictions.append(self.answer(row))
             ops = self.ops
             changes = self.learn(row, label) if label >= 0 else []
-            learned.append(Learned.of(changes, self.ops - ops, self.published) if label >= 0 else None)
+            learned.append(Learned.of(changes, self.ops - ops, self.outline_lately) if label >= 0 else None)
         done = len(predictions)
         self.make_room(self._width)
-        codes = np.zeros((len(rows) - done, self._width), dtype=np.int64)
-        if len(codes):
-            codes[:, :width] = rows[done:]
-        result = run_batch(self, codes.astype(np.uint32), np.asarray(labels[done:], dtype=np.int32))
+        result = run_batch(
+            self, self._as_array(rows[done:], width), np.asarray(labels[done:], dtype=np.int32)
+        )
         if not done:
             return result
-        return BatchResult([*predictions, *result.predictions], [*learned, *result.learned])
+        return BatchResult.of([*predictions, *result.predictions], [*learned, *result.learned])
+
+    def _as_array(self, rows: Rows, width: int) -> NDArray[np.uint32]:
+        """Return rows as an array as wide as the tree; a code of -1 is one that no value has."""
+        if isinstance(rows, np.ndarray) and width == self._width:
+            return np.ascontiguousarray(rows)
+        codes = np.zeros((len(rows), self._width), dtype=np.int64)
+        if len(codes):
+            codes[:, :width] = rows
+        return codes.astype(np.uint32)
 
     def is_right(self, prediction: Prediction, label: int) -> bool:
         """Return whether an answer needs no learning under `train = "errors"`."""
@@ -210,7 +219,7 @@ class ID5R:
         return TreeChange(change.kind, change.path, change.old_test, change.new_test, subtree)
 
     @property
-    def published(self) -> Outline | None:
+    def outline_lately(self) -> Outline | None:
         """The tree as of the last `publish`, whose counts may be older."""
         return self._published
 

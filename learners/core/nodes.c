@@ -221,6 +221,14 @@ void node_collapse(Tree *tree, Node *node) {
     tree->ops.collapses++;
 }
 
+/* Note that the paths to all nodes of a subtree have to be told again. */
+void node_unexplain(const Tree *tree, Node *node) {
+    node->explained = 0;
+    if (node->branches)
+        for (int32_t v = 0; v < branch_count(tree, node->test); v++)
+            if (node->branches[v]) node_unexplain(tree, node->branches[v]);
+}
+
 /* Whether all instances of a set have one description. */
 int node_is_uniform(const Tree *tree, const Node *node) {
     const Store *store = &tree->store;
@@ -384,6 +392,7 @@ static Node *move(Tree *tree, Node *node, const int32_t *capacity, const int32_t
     }
     if (node->counts) move_table(tree, node, capacity, offsets, rows, attributes, class_capacity);
     if (attributes != tree->attributes) {
+        node->explained = 0;
         node->stale = node->present > 1;
         node->reshaped = 1;
         if (node->form == COUNTED) {

@@ -245,7 +245,7 @@ int look(Tree *tree, Node *node, int everything) {
         node->score = choice.score;
         node->runner_up = choice.runner_up;
         node->margin = choice.margin;
-        tree->epoch++;
+        node_unexplain(tree, node);
     }
     return best;
 }

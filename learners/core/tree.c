@@ -31,7 +31,6 @@ Tree *tree_new(const Settings *settings) {
             x < 2 ? 0 : llrint(((double)x * log2((double)x)) * (double)(1 << FRACTION_BITS));
     for (int i = 0; i < 256; i++) tree->critical_cache[i] = -1;
     for (int i = 0; i < 64; i++) tree->pearson_cache[i] = -1;
-    tree->epoch = 1;
     tree->next_id = 1;
     store_order(&tree->store, settings->window > 0 || settings->max_bytes > 0);
     return tree;
@@ -141,6 +140,7 @@ static void above(Tree *tree, Test test) {
 
 static void reshape(Tree *tree, Node *node) {
     node->reshaped = 1;
+    if (node->form != SPLIT) node->explained = 0; /* a set of one description may have become a chain */
     tree->changed = 1;
 }
 
@@ -531,7 +531,7 @@ int64_t tree_run(Tree *tree, const uint32_t *codes, const int32_t *labels, int64
         how[i] = answer.how;
         nodes[i] = node ? node->id : 0;
         if (counts && node) memcpy(counts + i * tree->classes, node->classes, (size_t)tree->classes * 4);
-        int explained = answer.how == ANSWER_PLAIN && (!node || node->explained == tree->epoch);
+        int explained = answer.how == ANSWER_PLAIN && (!node || node->explained);
         if ((answer.how == ANSWER_MISSING || (stop & 2)) && !explained) {
             *why = STOPPED_UNEXPLAINED;
             return i;

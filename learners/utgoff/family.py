@@ -4,14 +4,13 @@ A subclass says how the tree takes an instance in (`_add`) and, where it can, ho
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
 from typing import Annotated, ClassVar, Literal, Self
 
 import msgspec
 
 from learners.change import ChangeKind, TreeChange, diff
 from learners.codes import MISSING_CODE, Codes, Row, growth_from
-from learners.learner import BatchResult, Learned, Options, Prediction
+from learners.learner import BatchResult, Labels, Learned, Options, Prediction, Rows
 from learners.ops import OpCounts
 from learners.outline import Outline, size
 from learners.retention import Retention
@@ -76,6 +75,7 @@ class Family(ABC):
 
     name: ClassVar[str]
     options_type: ClassVar[type[Options]] = RetainingOptions
+    takes_arrays: ClassVar[bool] = False
     retests: ClassVar[ChangeKind] = ChangeKind.REPLACED
 
     def __init__(
@@ -154,7 +154,7 @@ class Family(ABC):
                 self._forget(oldest.given, oldest.label)
         return diff(before, self.outline(), self.retests)
 
-    def learn_batch(self, rows: Sequence[Row], labels: Sequence[int]) -> BatchResult:
+    def learn_batch(self, rows: Rows, labels: Labels) -> BatchResult:
         """Answer each record, then learn from it."""
         predictions: list[Prediction] = []
         learned: list[Learned | None] = []
@@ -166,7 +166,7 @@ class Family(ABC):
             ops = self.ops.copy()
             changes = self.learn(row, label)
             learned.append(Learned.of(changes, self.ops - ops, self.outline()))
-        return BatchResult(predictions, learned)
+        return BatchResult.of(predictions, learned)
 
     def _learn(self, row: Row, label: int) -> None:
         stored = self._filled_in(row) if self.options.missing == "most_common" else row
@@ -251,6 +251,11 @@ class Family(ABC):
     def outline(self) -> Outline | None:
         """Return the tree as data; None while nothing has been learned."""
         return self._reading.outline(self._root)
+
+    @property
+    def outline_lately(self) -> Outline | None:
+        """The tree as data; keeping it up to date costs only what has changed."""
+        return self.outline()
 
     @property
     def retained(self) -> int:

@@ -10,9 +10,12 @@ from typing import NamedTuple
 
 from stream.errors import StreamError
 
+PATIENCE = 25.0
+"""Seconds of CPU after which a contender has no more turns."""
+
 
 class PeerFailed(StreamError):  # noqa: N818 - what has happened is said by the name
-    """Somebody else's learner, or what runs it, did not do what it was asked."""
+    """A process that was asked to measure something did not do so."""
 
 
 class Timed(NamedTuple):
@@ -44,12 +47,19 @@ Tell = Callable[[str], None]
 
 
 def best_in_turn(contenders: Mapping[str, Pass], repeats: int, tell: Tell, what: str) -> dict[str, Timed]:
-    """Return each contender's best pass, where all have taken turns."""
+    """Return each contender's best pass, where all have taken turns.
+
+    One that has had its share of time is not asked again: of something slow the first pass says enough.
+    """
     best: dict[str, Timed] = {}
+    spent = dict.fromkeys(contenders, 0.0)
     for turn in range(1, repeats + 1):
         for name, run in contenders.items():
+            if spent[name] > PATIENCE:
+                continue
             tell(f"{what}: {name} ({turn} of {repeats})")
             told = run()
+            spent[name] += told.seconds
             if name not in best or told.seconds < best[name].seconds:
                 best[name] = told
     return best

@@ -3,10 +3,8 @@
 import os
 import platform
 import re
-import sys
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
-from io import StringIO
 from pathlib import Path
 
 import msgspec
@@ -148,26 +146,18 @@ def _plain(title: str, headings: Sequence[str], rows: Iterable[Sequence[str]]) -
     return table
 
 
-def as_text(report: Report, width: int | None = None) -> str:
-    """Return a report for a terminal."""
-    told = StringIO()
-    console = rich.console.Console(
-        file=told,
-        width=width or 200,
-        highlight=False,
-        force_terminal=width is not None and sys.stdout.isatty(),
-    )
+def show(report: Report, console: rich.console.Console) -> None:
+    """Print a report."""
     pace = ", quick: sizes are small and figures rough" if report.quick else ""
     console.print(f"bench {report.bench}: {report.title} ({report.seconds:,.0f} s{pace})", markup=False)
     console.print(report.machine, markup=False)
     if report.goals:
         rows = [(one.figure, one.goal, one.measured, one.verdict) for one in report.goals]
-        console.print(_plain("Goals", ("figure", "goal", "measured", ""), rows), markup=False)
+        console.print(_plain("Goals", ("figure", "goal", "measured", ""), rows))
     for table in report.tables:
         console.print(_plain(table.title, [column.name for column in table.columns], table.texts()))
     for note in report.notes:
-        console.print(f"- {note}", markup=False)
-    return told.getvalue()
+        console.print(f"- {note}", markup=False, soft_wrap=True)
 
 
 # ---- as a document
@@ -203,15 +193,7 @@ def as_markdown(report: Report, command: str, picture: str | None = None) -> str
 
 
 def with_section(document: str, name: str, section: str) -> str:
-    """Return a document in which the section of one bench has been written anew, or added at the end.
-
-    >>> print(with_section("before\\n<!-- begin a -->\\nold\\n<!-- end a -->\\nafter", "a", "new"))
-    before
-    <!-- begin a -->
-    new
-    <!-- end a -->
-    after
-    """
+    """Return a document in which the section of one bench has been written anew, or added at the end."""
     begin, end = f"<!-- begin {name} -->", f"<!-- end {name} -->"
     marked = f"{begin}\n{section}\n{end}"
     before, found, rest = document.partition(begin)

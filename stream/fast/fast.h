@@ -32,7 +32,8 @@ typedef struct {
     const char *at;
     size_t length;
     uint64_t head; /* the first eight bytes, the first one lowest; zeros where it is shorter */
-    uint64_t hash;
+    uint64_t hash; /* of all whole eights of bytes */
+    uint64_t rest; /* the bytes after them */
 } Text;
 
 typedef struct {
@@ -79,56 +80,74 @@ typedef struct {
 
 /* ---- words: eight bytes at once */
 
-/* Return up to eight bytes as a number, the first one lowest; zeros beyond the end. */
-static inline uint64_t word_at(const char *at, size_t length) {
-    uint64_t word = 0;
-    if (length >= 8) {
-        memcpy(&word, at, 8);
+static inline uint64_t eight_at(const char *at) {
+    uint64_t word;
+    memcpy(&word, at, 8);
 #if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
-        word = __builtin_bswap64(word);
+    word = __builtin_bswap64(word);
 #endif
-        return word;
-    }
-    for (size_t i = 0; i < length; i++) word |= (uint64_t)(uint8_t)at[i] << (8 * i);
     return word;
+}
+
+static inline uint64_t four_at(const char *at) {
+    uint32_t word;
+    memcpy(&word, at, 4);
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+    word = __builtin_bswap32(word);
+#endif
+    return word;
+}
+
+static inline uint64_t one_at(const char *at) { return (uint8_t)*at; }
+
+/* Return up to eight bytes as a number, the first one lowest; zeros beyond the end, where nothing is read. */
+static inline uint64_t word_at(const char *at, size_t length) {
+    if (length >= 8) return eight_at(at);
+    /* Pieces that overlap agree where they do. */
+    if (length >= 4) return four_at(at) | four_at(at + length - 4) << (8 * (length - 4));
+    if (length == 0) return 0;
+    size_t last = length - 1;
+    return one_at(at) | one_at(at + length / 2) << (8 * (length / 2)) | one_at(at + last) << (8 * last);
 }
 
 /* Return the lowest bytes of a word; fewer than eight. */
 static inline uint64_t lowest(uint64_t word, size_t bytes) { return word & (((uint64_t)1 << (8 * bytes)) - 1); }
 
-/* ---- hashing: begin, step for each eight bytes and for what is left (even if nothing is), end */
+/* ---- hashing: a step for each eight bytes, and an end for what is left, even if nothing is */
 
 static inline uint64_t fold(uint64_t a, uint64_t b) {
     unsigned __int128 product = (unsigned __int128)a * b;
     return (uint64_t)product ^ (uint64_t)(product >> 64);
 }
 
-static inline uint64_t hash_step(uint64_t hash, uint64_t word) { return fold(hash ^ word, 0x9E3779B97F4A7C15ull); }
+static inline uint64_t hash_step(const Names *names, uint64_t hash, uint64_t word) {
+    return fold(hash ^ word, names->seed[1]);
+}
 
-static inline uint64_t hash_end(const Names *names, uint64_t hash, uint32_t owner, size_t length) {
-    return fold(hash ^ ((uint64_t)owner << 32) ^ (uint64_t)length, names->seed[1]);
+static inline uint64_t hash_end(const Names *names, const Text *text, uint32_t owner) {
+    return fold(text->hash ^ text->rest, names->seed[1] ^ ((uint64_t)owner << 32) ^ text->length);
 }
 
 static inline Text text_at(const Names *names, const char *at, size_t length) {
-    Text text = {at, length, word_at(at, length), names->seed[0]};
-    for (; length >= 8; at += 8, length -= 8) text.hash = hash_step(text.hash, word_at(at, 8));
-    text.hash = hash_step(text.hash, word_at(at, length));
+    Text text = {at, length, word_at(at, length), names->seed[0], 0};
+    for (; length >= 8; at += 8, length -= 8) text.hash = hash_step(names, text.hash, eight_at(at));
+    text.rest = word_at(at, length);
     return text;
 }
 
 /* ---- looking up */
 
 static inline int same(const char *a, const char *b, size_t length) {
-    for (; length >= 8; a += 8, b += 8, length -= 8)
-        if (word_at(a, 8) != word_at(b, 8)) return 0;
-    for (; length; a++, b++, length--)
-        if (*a != *b) return 0;
-    return 1;
+    if (length < 8) return word_at(a, length) == word_at(b, length);
+    size_t last = length - 8; /* the last eight bytes may overlap those before */
+    for (size_t i = 0; i < last; i += 8)
+        if (eight_at(a + i) != eight_at(b + i)) return 0;
+    return eight_at(a + last) == eight_at(b + last);
 }
 
 /* Return the place of a name, or the free place where it would be. */
 static inline Name *names_find(const Names *names, uint32_t owner, const Text *text) {
-    size_t place = hash_end(names, text->hash, owner, text->length) & names->mask;
+    size_t place = hash_end(names, text, owner) & names->mask;
     for (;; place = (place + 1) & names->mask) {
         Name *name = &names->places[place];
         if (name->owner == NOBODY) return name;

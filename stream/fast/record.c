@@ -86,21 +86,23 @@ static inline uint64_t stops_in(uint64_t word) {
 /* Take the rest of a string without escapes, the opening quotation mark being taken. Bytes beyond ASCII are not
  * looked at: what equals a name that is known is as good UTF-8 as that. */
 static inline int take_text(const Names *names, Cursor *cursor, Text *text) {
-    text->at = cursor->at;
-    text->hash = names->seed[0];
-    for (const char *at = cursor->at;; at += 8) {
-        size_t there = (size_t)(cursor->end - at);
-        uint64_t word = word_at(at, there), stops = stops_in(word); /* the zeros beyond the end are stops */
-        size_t length = stops ? (size_t)__builtin_ctzll(stops) / 8 : 8;
-        if (stops) word = lowest(word, length);
-        if (at == text->at) text->head = word;
-        text->hash = hash_step(text->hash, word);
-        if (!stops) continue;
-        if (length >= there || at[length] != '"') return 0;
-        text->length = (size_t)(at - text->at) + length;
-        cursor->at = at + length + 1;
-        return 1;
+    const char *at = cursor->at;
+    uint64_t hash = names->seed[0], word = word_at(at, left(cursor)), stops = stops_in(word);
+    text->head = word;
+    for (; !stops; stops = stops_in(word)) { /* the zeros beyond the end are stops */
+        hash = hash_step(names, hash, word);
+        at += 8;
+        word = word_at(at, (size_t)(cursor->end - at));
     }
+    size_t rest = (size_t)__builtin_ctzll(stops) / 8;
+    if (rest >= (size_t)(cursor->end - at) || at[rest] != '"') return 0;
+    text->at = cursor->at;
+    text->length = (size_t)(at - text->at) + rest;
+    text->hash = hash;
+    text->rest = lowest(word, rest);
+    if (text->length < 8) text->head = text->rest;
+    cursor->at = at + rest + 1;
+    return 1;
 }
 
 /* Take an integer written the one way there is: its digits are then its text. */

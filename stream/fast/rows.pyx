@@ -30,6 +30,7 @@ cdef extern from "fast.h" nogil:
     ctypedef struct Reader:
         Names names
         Field *fields
+        uint32_t count
         uint32_t refuse_null
     ctypedef struct Record:
         const char *at
@@ -114,13 +115,11 @@ cdef class RowReader:
     cdef list values_known
     cdef Py_ssize_t classes_known
 
-    def __cinit__(self):
+    def __cinit__(self, codes, str label not None, str id_field not None, Py_ssize_t max_bytes):
         memset(&self.reader, 0, sizeof(self.reader))
         seed = np.frombuffer(os.urandom(16), dtype=np.uint64)
         if reader_init(&self.reader, seed[0], seed[1]):
             raise MemoryError
-
-    def __init__(self, codes, str label, str id_field, Py_ssize_t max_bytes):
         self.codes = codes
         self.max_bytes = max_bytes
         self.reserved = {label, id_field}
@@ -133,7 +132,7 @@ cdef class RowReader:
     def __dealloc__(self):
         reader_free(&self.reader)
 
-    def read(self, list values):
+    def read(self, list values not None):
         """Return a batch as codes; of a record that is not understood, nothing but that.
 
         `codes` are uint32 with a column for each attribute there is now, `labels` int32 with -1 where there is
@@ -148,7 +147,7 @@ cdef class RowReader:
         self._keep_up()
         labels = np.empty(count, dtype=np.int32)
         understood = np.empty(count, dtype=np.uint8)
-        codes = np.empty((count, len(self.values_known)), dtype=np.uint32)
+        codes = np.empty((count, self.reader.count - FIRST_ATTRIBUTE), dtype=np.uint32)
         ids = self._read(held, codes, labels, understood) if count else []
         return Rows(codes, labels, ids, understood)
 

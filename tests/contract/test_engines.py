@@ -7,6 +7,7 @@ from typing import Any
 import msgspec
 import pytest
 
+from learners.core.id5r import CoreOptions
 from learners.outline import digest
 from stream.broker import Broker
 from stream.config import Agent, Scope
@@ -43,7 +44,12 @@ def replica_of(rig: Rig, agent: Agent, model: str | None = None) -> Replica:
     return replica
 
 
+BARE = CoreOptions(significance=None)
+"""Every record may change the tree: what is tested here is how changes travel, not whether they are wise."""
+
+
 def agent_named(topics: Names, name: str, input_topic: str = "in", **settings: Any) -> Agent:
+    settings.setdefault("options", BARE if settings.get("learner", "id5r") == "id5r" else None)
     return Agent(name=topics(name), input=topics(input_topic), **settings)
 
 
@@ -165,7 +171,7 @@ def test_each_partition_has_a_model_of_its_own_when_asked(rig: Rig, topics: Name
     rig.run([agent], {agent.topics.predictions: 160})
     for partition in range(4):
         alone = MemoryRig()
-        twin = Agent(name="twin", input=agent.input)
+        twin = Agent(name="twin", input=agent.input, options=BARE)
         alone.create([twin], partitions=1)
         for number in range(partition, 160, 4):
             alone.produce(twin.input, instance(number))

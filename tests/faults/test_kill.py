@@ -18,6 +18,7 @@ import pytest
 from confluent_kafka import Consumer, KafkaError, Producer, TopicPartition
 from confluent_kafka.admin import AdminClient
 
+from learners.core.id5r import CoreOptions
 from stream.broker import Broker
 from stream.config import Agent, Scope
 from stream.engines.kafka import Topics
@@ -54,6 +55,8 @@ max_batch = 100
 name = "{agent.name}"
 input = "{agent.input}"
 scope = "{scope}"
+[agent.options]
+significance = "none"
 """
     )
     return file
@@ -251,7 +254,7 @@ def test_another_worker_takes_over_from_one_that_dies(broker: Broker, setting: S
 def uninterrupted(numbers: Iterable[int]) -> str:
     """Return the digest of a run over some records without a fault."""
     rig = MemoryRig()
-    agent = Agent(name="calm", input="calm-in")
+    agent = Agent(name="calm", input="calm-in", options=CoreOptions(significance=None))
     rig.create([agent], partitions=1)
     for number in numbers:
         rig.produce(agent.input, json.dumps(instance(number)).encode())

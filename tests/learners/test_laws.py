@@ -6,12 +6,24 @@ import pytest
 from hypothesis import given, settings
 
 from learners import LEARNERS, make_learner
-from learners.checks import Law, laws_of
+from learners.checks import Law, LawError, laws_of
 from learners.learner import Learner
 from tests.strategies import Case, cases, fitted
 
+KNOWN_BUGS = {
+    "strangers_are_not_forgotten": "an attribute nobody knows is ignored, and another instance forgotten",
+    "id5r:batches_equal_single_records": "answers of a batch have no path",
+}
+"""Laws that are known to be broken; the run fails once they are not, so that this list stays true."""
+
+
+def marks_of(name: str, title: str) -> list[pytest.MarkDecorator]:
+    known = KNOWN_BUGS.get(title) or KNOWN_BUGS.get(f"{name}:{title}")
+    return [pytest.mark.xfail(reason=known, strict=True, raises=LawError)] if known else []
+
+
 LAWS = [
-    pytest.param(name, law, id=f"{name}:{title}")
+    pytest.param(name, law, id=f"{name}:{title}", marks=marks_of(name, title))
     for name, learner in LEARNERS.items()
     for title, law in laws_of(learner)
 ]

@@ -1,0 +1,22 @@
+"""What the compiled module offers; documented in `predictions.pyx`."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from learners.learner import Step
+
+class PredictionWriter:
+    def __init__(self, agent: str, model: str, learner: str, topic: str) -> None: ...
+    def name_classes(self, names: list[str]) -> None: ...
+    def write(
+        self,
+        ids: list[bytes],
+        answers: NDArray[np.int32],
+        counts: NDArray[np.uint32],
+        paths: list[tuple[Step, ...]],
+        places: list[tuple[int, int]],
+        labels: NDArray[np.int32],
+        tree: bytes,
+        start: int,
+        end: int,
+    ) -> list[bytes]: ...

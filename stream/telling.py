@@ -1,0 +1,116 @@
+"""Predictions on their way to bytes."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from learners.codes import Codes
+from learners.core.batches import Answers
+from learners.learner import Prediction as Answer
+from stream.codec import encode
+from stream.events import LeafCounts, Prediction, Source, TreeName
+from stream.fast.predictions import PredictionWriter
+from stream.intake import Segment
+
+
+class Place(NamedTuple):
+    """Which model a processor keeps and where its records go.
+
+    `topic` is the input; `partition` that of the journal and of the tree changes, which keeps them in order.
+    """
+
+    agent: str
+    model: str
+    learner: str
+    topic: str
+    partition: int
+    predictions: str
+    tree_changes: str
+    dead_letters: str
+    journal: str
+
+
+class Telling:
+    """The predictions of a segment.
+
+    Answers that come as arrays are written straight to bytes; the others, one by one.
+    """
+
+    def __init__(
+        self,
+        segment: Segment,
+        places: list[tuple[int, int]],
+        answers: Sequence[Answer],
+        writer: PredictionWriter,
+        codes: Codes,
+    ) -> None:
+        self.segment = segment
+        self._places = places
+        self._answers = answers
+        self._writer = writer
+        self._codes = codes
+        writer.name_classes(codes.classes)
+
+    def hits(self, labelled: NDArray[np.bool_]) -> list[bool]:
+        """Return, for each record with a label, whether its answer was right."""
+        labels = self.segment.labels
+        if not isinstance(self._answers, Answers):
+            names = self._codes.classes
+            return [
+                answer.answer == names[label]
+                for answer, label in zip(self._answers, labels.tolist(), strict=True)
+                if label >= 0
+            ]
+        right = self._answers.classes == labels
+        for index, special in self._answers.special.items():
+            right[index] = special.answer == self._codes.classes[labels[index]]
+        told: list[bool] = right[labelled].tolist()
+        return told
+
+    def predictions(self, place: Place, tree: bytes, name: TreeName, start: int, end: int) -> list[bytes]:
+        """Return the predictions of some records, which one tree has answered."""
+        if not isinstance(self._answers, Answers):
+            return [self._encoded(place, name, index) for index in range(start, end)]
+        answers, segment = self._answers, self.segment
+        values: list[bytes] = []
+        for special in [*(i for i in answers.special if start <= i < end), end]:
+            values += self._writer.write(
+                segment.ids,
+                answers.classes,
+                answers.counts,
+                answers.paths,
+                self._places,
+                segment.labels,
+                tree,
+                start,
+                special,
+            )
+            if special < end:
+                values.append(self._encoded(place, name, special))
+            start = special + 1
+        return values
+
+    def _encoded(self, place: Place, name: TreeName, index: int) -> bytes:
+        answer, record = self._answers[index], self.segment.records[index]
+        label = int(self.segment.labels[index])
+        known = msgspec.UNSET if label < 0 else self._codes.classes[label]
+        return encode(
+            Prediction(
+                id=msgspec.json.decode(self.segment.ids[index]),
+                agent=place.agent,
+                model=place.model,
+                learner=place.learner,
+                prediction=answer.answer,
+                probabilities=answer.probabilities,
+                path=answer.path,
+                leaf=LeafCounts(dict(answer.counts)),
+                flags=answer.flags,
+                tree=name,
+                source=Source(record.partition.topic, record.partition.number, record.offset),
+                label=known,
+                correct=msgspec.UNSET if label < 0 else answer.answer == known,
+            )
+        )
