@@ -126,6 +126,8 @@ def apply(outline: Outline | None, change: TreeChange) -> Outline | None:
     for parent, value in reversed(spine):
         branches = dict(parent.branches)
         if subtree is None:
+            if value not in branches:
+                raise ValueError(f'there is no branch "{value}" that could wither. A change was missed')
             del branches[value]
         else:
             branches[value] = subtree

@@ -5,7 +5,7 @@ which attributes were met decides ties. Code 0 of every attribute is the missing
 """
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import msgspec
@@ -113,7 +113,7 @@ class Codes:
         """
         row, new_attributes, new_values = self._read(values, growing=True)
         if self.reject_missing:
-            self._refuse_missing(row, new_values)
+            self._refuse_missing(row, new_values, [*self.attributes, *(name for name, _ in new_attributes)])
         label_text, label_kind = self._read_label(label)
         # Everything has been checked: from here on nothing can fail.
         for name, kind in new_attributes:
@@ -137,6 +137,15 @@ class Codes:
             if code < len(row):
                 row[code] = UNSEEN_CODE
         return tuple(row)
+
+    def recall(self, values: Values) -> Row | None:
+        """Return the codes of a description that may have been learned; None: some name in it was never met.
+
+        Raises:
+            InstanceError: The description does not fit.
+        """
+        row, new_attributes, new_values = self._read(values, growing=False)
+        return None if new_values or any(kind for _, kind in new_attributes) else tuple(row)
 
     def attribute_code(self, name: str) -> int:
         """Return the code of an attribute that has been met."""
@@ -196,6 +205,8 @@ class Codes:
                 name,
                 f'field "{name}" must be a string, number, boolean or null, not {type(value).__name__}',
             )
+        if isinstance(value, str) and not value.isascii():
+            _check_encoding(name, value)
         if isinstance(value, str) and len(value) > self.limits.max_text:
             raise InstanceError(
                 Misfit.STRING_TOO_LONG,
@@ -217,6 +228,7 @@ class Codes:
                 name[:64],
                 f'attribute "{name[:64]}" is not declared. Declare it or set schema.open = true',
             )
+        _check_encoding(name, name)
         if len(name) > self.limits.max_text:
             raise InstanceError(
                 Misfit.STRING_TOO_LONG, name[:64], f'the attribute name "{name[:64]}..." is too long'
@@ -268,11 +280,12 @@ class Codes:
                 )
         return text, kind
 
-    def _refuse_missing(self, row: list[int], new_values: list[tuple[int, str, str]]) -> None:
+    def _refuse_missing(
+        self, row: list[int], new_values: list[tuple[int, str, str]], names: Sequence[str]
+    ) -> None:
         known = {code for code, _, _ in new_values}
-        for code, value in enumerate(row):
+        for code, (value, name) in enumerate(zip(row, names, strict=True)):
             if value == MISSING_CODE and code not in known:
-                name = self.attributes[code] if code < len(self.attributes) else "a new attribute"
                 raise InstanceError(Misfit.MISSING_VALUE, name, f'attribute "{name}" has no value')
 
     # ---- growth
@@ -346,6 +359,17 @@ class Codes:
         """
         declared = len(self.schema.classes)
         return (code, "") if code < declared else (declared, self.classes[code])
+
+
+def _check_encoding(name: str, text: str) -> None:
+    """Refuse text with half a surrogate pair: it could be learned but never be written down."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        field = name.encode(errors="replace").decode()[:64]
+        raise InstanceError(
+            Misfit.ENCODING, field, f'field "{field}" holds text that is not Unicode'
+        ) from None
 
 
 def growth_from(data: object) -> Growth:

@@ -203,25 +203,36 @@ def from_dict(data: object) -> Outline | None:
     order: list[dict[str, object]] = []
     stack: list[object] = [data]
     while stack:
-        node = stack.pop()
-        if not isinstance(node, dict) or not ("answer" in node or "test" in node):
-            raise ValueError(f"not a node of an outline: {str(node)[:80]}")
+        node = _checked_node(stack.pop())
         order.append(node)
-        if "test" in node:
-            stack.extend(node["branches"].values())
+        branches = node.get("branches")
+        if isinstance(branches, dict):
+            stack.extend(branches.values())
     built: dict[int, Outline] = {}
     for node in reversed(order):
-        counts = tuple(sorted(node.get("counts", {}).items()))  # type: ignore[attr-defined]
-        if "answer" in node:
-            built[id(node)] = Leaf(node["answer"], counts)  # type: ignore[arg-type]
+        branches, test, counts = node.get("branches"), node.get("test"), node.get("counts")
+        told = tuple(sorted(counts.items())) if isinstance(counts, dict) else ()
+        if isinstance(branches, dict) and isinstance(test, dict):
+            below = tuple(sorted((value, built[id(child)]) for value, child in branches.items()))
+            built[id(node)] = Split(AttributeTest(test["attribute"], test.get("at_most")), told, below)
         else:
-            branches = node["branches"].items()  # type: ignore[attr-defined]
-            built[id(node)] = Split(
-                AttributeTest(**node["test"]),  # type: ignore[arg-type]
-                counts,
-                tuple(sorted((value, built[id(child)]) for value, child in branches)),
-            )
+            answer = node.get("answer")
+            built[id(node)] = Leaf(None if answer is None else str(answer), told)
     return built[id(data)]
+
+
+def _checked_node(node: object) -> dict[str, object]:
+    """Return a node of parsed JSON if it is one."""
+    if isinstance(node, dict):
+        test = node.get("test")
+        if "answer" in node or (
+            isinstance(test, dict)
+            and isinstance(test.get("attribute"), str)
+            and set(test) <= {"attribute", "at_most"}
+            and isinstance(node.get("branches"), dict)
+        ):
+            return node
+    raise ValueError(f"not a node of an outline: {str(node)[:80]}")
 
 
 # ---- for people

@@ -93,6 +93,7 @@ class Misfit(StrEnum):
     UNKNOWN_CLASS = "unknown_class"
     WRONG_TYPE = "wrong_type"
     TYPE_DRIFT = "type_drift"
+    ENCODING = "encoding"
     NON_FINITE = "non_finite"
     NUMBER_RANGE = "number_range"
     MISSING_VALUE = "missing_value"

@@ -13,6 +13,7 @@ from learners.checks.story import (
     answer,
     encoded,
     learn,
+    learn_batch,
     must,
     names_of,
     of_one_width,
@@ -202,16 +203,17 @@ def batches_equal_single_records(make: Make, stream: Stream) -> None:
     """However a stream is cut into batches, each record is answered and then learned as if it came alone."""
     single = make()
     told = told_singly(single, stream)
-    for length in sorted({1, 2, 3, max(1, len(stream))}):
-        batched = make()
-        found: list[tuple[Prediction, Learned | None]] = []
-        for start in range(0, len(stream), length):
-            for rows, labels in of_one_width(*encoded(batched, stream[start : start + length])):
-                silent = batched.learn_batch(rows, [-1] * len(rows))
-                same("what is learned without labels", [None] * len(rows), list(silent.learned))
-                found += told_in_batch(batched.learn_batch(rows, labels))
-        same(f"the stories in batches of {length}", told, found)
-        same("the snapshots", single.snapshot(), batched.snapshot())
+    for arrays in (False, True) if single.takes_arrays else (False,):
+        for length in sorted({1, 2, 3, max(1, len(stream))}):
+            batched = make()
+            found: list[tuple[Prediction, Learned | None]] = []
+            for start in range(0, len(stream), length):
+                for rows, labels in of_one_width(*encoded(batched, stream[start : start + length])):
+                    silent = learn_batch(batched, rows, [-1] * len(rows), arrays=arrays)
+                    same("what is learned without labels", [None] * len(rows), list(silent.learned))
+                    found += told_in_batch(learn_batch(batched, rows, labels, arrays=arrays))
+            same(f"the stories in batches of {length}", told, found)
+            same("the snapshots", single.snapshot(), batched.snapshot())
 
 
 def followers_become_the_same_learner(make: Make, stream: Stream) -> None:

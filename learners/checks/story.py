@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import TypeAlias
 
+import numpy as np
+
 from learners.change import TreeChange
 from learners.codes import Codes, Row
 from learners.learner import BatchResult, Forgetful, Learned, Learner, Prediction
@@ -138,8 +140,18 @@ def told_singly(learner: Learner, stream: Stream) -> list[tuple[Prediction, Lear
     return told
 
 
+def learn_batch(learner: Learner, rows: list[Row], labels: list[int], *, arrays: bool) -> BatchResult:
+    """Let a learner learn a batch that comes as lists or as arrays."""
+    if not arrays:
+        return learner.learn_batch(rows, labels)
+    codes = np.array(rows, dtype=np.uint32).reshape(len(rows), len(rows[0]))
+    return learner.learn_batch(codes, np.array(labels, dtype=np.int32))
+
+
 def told_in_batch(result: BatchResult) -> list[tuple[Prediction, Learned | None]]:
     """Return what `learn_batch` said, record by record."""
+    places = [place for place, one in enumerate(result.learned) if one is not None and one.changes]
+    same("the places that changed the tree", places, list(result.changed))
     return list(zip(result.predictions, result.learned, strict=True))
 
 

@@ -144,10 +144,9 @@ class ID5R:
 
     def forget_one(self, instance: Instance) -> list[TreeChange]:
         """Forget one instance that was learned before, as if it had never come."""
-        row = self.codes.look_up(instance.values)
+        row = self.codes.recall(instance.values)
         label = self.codes.class_code(instance.label)
-        unknown = label < 0 or min(row, default=0) < 0 or any(row[self._width :])
-        if unknown or not self.tree.forget(row, label):
+        if row is None or label < 0 or any(row[self._width :]) or not self.tree.forget(row, label):
             raise InstanceError(Misfit.UNKNOWN_VALUE, "instance", "no such instance is retained")
         return self.publish()
 

@@ -3,6 +3,7 @@
 A subclass says how the tree takes an instance in (`_add`) and, where it can, how it lets one go (`_remove`).
 """
 
+import sys
 from abc import ABC, abstractmethod
 from typing import Annotated, ClassVar, Literal, Self
 
@@ -85,6 +86,10 @@ class Family(ABC):
         if not isinstance(settings, self.options_type) or not isinstance(settings, FamilyOptions):
             raise TypeError(f"{self.name} takes {self.options_type.__name__}, not {type(settings).__name__}")
         self.options: FamilyOptions = settings
+        # The tables are written as the paper has them: they call themselves once a level of the tree, which
+        # can have as many levels as there are attributes.
+        deep = 10 * (limits or Limits()).max_attributes + 1_000
+        sys.setrecursionlimit(max(sys.getrecursionlimit(), deep))
         self.schema = schema or Schema()
         self.codes = Codes(self.schema, limits, reject_missing=settings.missing == "reject")
         self.ops = OpCounts()
@@ -134,9 +139,10 @@ class Family(ABC):
 
     def forget_one(self, instance: Instance) -> list[TreeChange]:
         """Forget one instance that was learned before, as if it had never come."""
-        row = self._fitted(self.codes.look_up(instance.values))
+        known = self.codes.recall(instance.values)
+        row = () if known is None else self._fitted(known)
         label = self.codes.class_code(instance.label)
-        if not self._retention.count(row, label):
+        if known is None or not self._retention.count(row, label):
             raise InstanceError(Misfit.UNKNOWN_VALUE, "instance", "no such instance is retained")
         before = self.outline()
         self._forget(row, label)
@@ -169,7 +175,7 @@ class Family(ABC):
         return BatchResult.of(predictions, learned)
 
     def _learn(self, row: Row, label: int) -> None:
-        stored = self._filled_in(row) if self.options.missing == "most_common" else row
+        stored = self._as_stored(row)
         if issubclass(self.options_type, RetainingOptions):
             self._retention.add(row, stored, label)
         self._add(stored, label)
@@ -190,9 +196,13 @@ class Family(ABC):
             for _ in range(self._retention.count(row, other))
         ]
         if rivals and self._contradictions == "smaller":
-            kept = [(kept.stored, kept.label) for kept in self._retention]
-            replaced = [one for one in kept if one[0] != row or one[1] not in rivals] + [(row, label)]
-            if self._batch_size(replaced) >= self._batch_size(kept):
+            kept = [(one.stored, one.label) for one in self._retention]
+            replaced = [
+                (one.stored, one.label)
+                for one in self._retention
+                if one.given != row or one.label not in rivals
+            ]
+            if self._batch_size([*replaced, (self._as_stored(row), label)]) >= self._batch_size(kept):
                 return False
         for rival in rivals:
             self._forget(row, rival)
@@ -202,6 +212,9 @@ class Family(ABC):
         """Return how many nodes the batch tree of some instances has."""
         tree = id3(((one, 1) for one in instances), self._ordered(), self._selection, OpCounts())
         return size(self._reading.outline(tree)).nodes
+
+    def _as_stored(self, row: Row) -> Row:
+        return self._filled_in(row) if self.options.missing == "most_common" else row
 
     def _filled_in(self, row: Row) -> Row:
         """Return the row with each missing value replaced by the commonest so far, the first by name."""

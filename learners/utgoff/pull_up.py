@@ -34,9 +34,10 @@ def transpose(node: Node, new: int, ops: OpCounts) -> None:
     assert old is not None
     left = tuple(attribute for attribute in node.attributes if attribute != new)
     branches: dict[int, Node] = {}
-    for old_value, level_one in node.branches.items():
+    # By value and not by age: what the merging costs would depend on how the tree came about.
+    for old_value, level_one in sorted(node.branches.items()):
         assert level_one.counts is not None
-        for new_value, level_two in level_one.branches.items():
+        for new_value, level_two in sorted(level_one.branches.items()):
             branch = branches.get(new_value)
             if branch is None:
                 branch = branches[new_value] = Node(left)

@@ -21,7 +21,7 @@ WINDOWED = f"window of {WINDOW:,}"
 
 NOTE = (
     "22 nominal attributes, 5 % of the classes wrong, default settings. The cost at a place is the mean over "
-    "the second half of the records up to there, so that a cost which grows is not hidden by a cheap beginning."
+    "the second half of the records up to there: a cheap beginning does not hide a cost that grows."
 )
 
 

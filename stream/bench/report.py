@@ -86,17 +86,27 @@ class Report(msgspec.Struct):
 # ---- goals
 
 
-def at_least(figure: str, goal: float, measured: float | None, unit: str = "x", form: str = ",.1f") -> Goal:
+def at_least(
+    figure: str,
+    goal: float,
+    measured: float | None,
+    unit: str = "x",
+    form: str = ",.1f",
+    moonshot: float | None = None,
+) -> Goal:
     """Return a goal that is met from some number upwards.
 
     >>> at_least("speed", 100, 80.0).verdict
     'missed by 20 %'
     """
-    wanted = f">= {goal:g}{unit}"
+    wanted = f">= {goal:g}{unit}" + (f", moonshot {moonshot:g}{unit}" if moonshot else "")
     if measured is None:
         return Goal(figure, wanted, "-", None, "not measured")
     met = measured >= goal
-    return Goal(figure, wanted, f"{measured:{form}}{unit}", met, _verdict(met, 1 - measured / goal))
+    verdict = _verdict(met, 1 - measured / goal) if goal else _absolute_verdict(met, -measured, unit)
+    if moonshot and measured >= moonshot:
+        verdict = "met, the moonshot too"
+    return Goal(figure, wanted, f"{measured:{form}}{unit}", met, verdict)
 
 
 def at_most(figure: str, goal: float, measured: float | None, unit: str = "x", form: str = ",.2f") -> Goal:
@@ -111,6 +121,10 @@ def at_most(figure: str, goal: float, measured: float | None, unit: str = "x", f
 def _verdict(met: bool, distance: float) -> str:
     # Never "0 %": what is missed by little is missed.
     return "met" if met else f"missed by {max(distance * 100, 0.1):,.{0 if distance >= 0.02 else 1}f} %"
+
+
+def _absolute_verdict(met: bool, distance: float, unit: str) -> str:
+    return "met" if met else f"missed by {distance:.2f}{unit}"
 
 
 # ---- where

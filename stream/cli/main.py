@@ -11,14 +11,12 @@ from stream.cli.config import config
 from stream.cli.demo import demo
 from stream.cli.evaluate import evaluate
 from stream.cli.produce import produce
+from stream.cli.reproduce import reproduce
 from stream.cli.tail import tail
 from stream.cli.topics import topics
 from stream.cli.tree import tree
 from stream.cli.worker import worker
 from stream.errors import StreamError
-
-RECURSION = 20_000
-"""The readable learners call themselves once per level of the tree, which has a level per attribute."""
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
@@ -42,13 +40,12 @@ def espalier() -> None:
     """
 
 
-for command in (broker, config, demo, evaluate, produce, tail, topics, tree, worker):
+for command in (broker, config, demo, evaluate, produce, reproduce, tail, topics, tree, worker):
     espalier.add_command(command)
 
 
 def main() -> None:
     """Run a command; what has a name among our errors ends with its message and its exit status."""
-    sys.setrecursionlimit(RECURSION)
     try:
         espalier(prog_name="espalier")
     except StreamError as error:

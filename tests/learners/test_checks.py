@@ -8,7 +8,7 @@ import pytest
 from learners.change import ChangeKind, TreeChange
 from learners.checks import EXACT, LawError, check_learner, equals_batch, laws_of
 from learners.codes import Codes, Growth, Mark, Row
-from learners.learner import BatchResult, Learner, Prediction
+from learners.learner import BatchResult, Labels, Learner, Prediction, Rows
 from learners.outline import Outline, from_dict
 from learners.schema import Instance, InstanceError, Limits, Misfit, Values
 from learners.utgoff.id4 import ID4
@@ -109,8 +109,8 @@ class Contrary(ID5R):
 class Hasty(ID5R):
     """Answers a whole batch before it learns from it."""
 
-    def learn_batch(self, rows: Sequence[Row], labels: Sequence[int]) -> BatchResult:
-        answers = [self.answer(row) for row in rows]
+    def learn_batch(self, rows: Rows, labels: Labels) -> BatchResult:
+        answers = [self.answer(tuple(row)) for row in rows]
         return super().learn_batch(rows, labels)._replace(predictions=answers)
 
 

@@ -71,7 +71,7 @@ def test_text_that_cannot_be_encoded_is_refused(instance: Instance) -> None:
 @pytest.mark.parametrize("name", ["id5", "id5r-reference"])
 def test_as_many_attributes_as_the_limits_allow_are_learned(name: str) -> None:
     learner = make_bare(name)
-    many = sys.getrecursionlimit() - 10
+    many = Limits().max_attributes
     base = {f"a{place}": "0" for place in range(many)}
     last = {**base, f"a{many - 1}": "1"}
     for values, label in (

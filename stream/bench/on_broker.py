@@ -1,0 +1,235 @@
+"""`espalier bench stream`: our engine beside the pass-through loop, on one real broker."""
+
+import contextlib
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+from learners.experiments.report import Chart, Series
+from stream.bench.latency import Latency, measure_latency
+from stream.bench.loops import Carried, Order, Running
+from stream.bench.measure import Tell
+from stream.bench.peers import GET_RIVER, has_river
+from stream.bench.report import Column, Goal, Report, Table, Value, at_least
+from stream.bench.streams import Nominal, as_json, names_of
+from stream.broker import Broker, Progress, Sources
+from stream.engines.kafka import Sender, Topics
+from stream.topics import plans_for
+
+FLOOR = "pass-through"
+OURS = "id5r"
+RIVER = "river"
+TITLES = {
+    FLOOR: "pass-through",
+    OURS: "espalier, id5r",
+    RIVER: "River HoeffdingTree, plain loop, no transactions",
+}
+INPUT = "bench.input"
+HEAP = "1g"
+
+NOTE = (
+    "One partition, 8 nominal attributes, 5 % noise. Both loops poll, send and commit alike, with offsets "
+    "in the transaction; ours answers with probabilities and the path, learns, and writes tree changes and a "
+    "journal besides. Broker and loop share the machine. Wall is from the first commit to the last; the CPU "
+    "is that of the loop's process. Latency is from producing a record to reading its committed answer."
+)
+
+
+class Sizes(NamedTuple):
+    """How much is measured.
+
+    Attributes:
+        records: Records that each loop carries.
+        river_records: Records that River's loop carries, which is slower.
+        batches: How many records make a transaction.
+        repeats: How many turns each loop has.
+        rates: Records a second for which latency is measured.
+        seconds: For how long.
+    """
+
+    records: int
+    river_records: int
+    batches: tuple[int, ...]
+    repeats: int
+    rates: tuple[int, ...]
+    seconds: float
+
+
+FULL = Sizes(300_000, 60_000, (2_000, 5_000), 3, (1_000, 20_000), 10.0)
+QUICK = Sizes(20_000, 5_000, (2_000,), 1, (1_000,), 1.0)
+
+
+class Stand(NamedTuple):
+    """A broker with the records in it."""
+
+    servers: str
+    texts: list[bytes]
+    attributes: tuple[str, ...]
+
+    def order(self, name: str, batch: int, records: int, topic: str = INPUT) -> Order:
+        """Return an order whose topics have been made."""
+        order = Order(self.servers, name, topic, batch, records, self.attributes)
+        Topics(order.kafka).create(plans_for(order.agent, 1))
+        return order
+
+
+class Best:
+    """The best of several passes of a loop: the quickest, and the one with least CPU."""
+
+    def __init__(self) -> None:
+        self.wall = 0.0
+        self.cpu = 0.0
+
+    def note(self, carried: Carried) -> None:
+        """Take a pass into account."""
+        self.wall = max(self.wall, carried.records / carried.wall)
+        self.cpu = max(self.cpu, carried.records / carried.cpu)
+
+
+def stream(sizes: Sizes, peers: tuple[str, ...], sources: Sources, quick: bool, tell: Tell) -> Report:
+    """Measure throughput and latency on a broker that is started for it."""
+    notes = [NOTE]
+    loops = [FLOOR, OURS]
+    if RIVER in peers:
+        if has_river():
+            loops.append(RIVER)
+        else:
+            notes.append(GET_RIVER)
+    with _stand(sizes, sources, tell) as stand:
+        speeds = _throughput(stand, sizes, loops, tell)
+        latencies = _latencies(stand, sizes, tell)
+    size = sum(map(len, stand.texts)) / len(stand.texts)
+    return Report(
+        "stream",
+        "On a broker, beside the pass-through loop",
+        quick,
+        goals=_goals(speeds),
+        tables=[_speed_table(speeds, size), _latency_table(latencies)],
+        notes=notes,
+        charts=[_chart(speeds)],
+    )
+
+
+@contextlib.contextmanager
+def _stand(sizes: Sizes, sources: Sources, tell: Tell) -> Iterator[Stand]:
+    def report(progress: Progress) -> None:
+        tell(f"{progress.step} the broker")
+
+    source = Nominal(0.05, attributes=8)
+    enough = max(sizes.records, round(max(sizes.rates, default=0) * (sizes.seconds + 2.5)) + 1)
+    tell("making records")
+    texts = as_json(source, source.draw(enough))
+    with (
+        tempfile.TemporaryDirectory(prefix="espalier-bench-") as directory,
+        Broker.start(Path(directory), sources=sources, heap=HEAP, report=report) as broker,
+    ):
+        stand = Stand(broker.bootstrap_servers, texts, names_of(source))
+        kafka = stand.order("bench.fill", 1, 0).kafka
+        sender = Sender(kafka)
+        for text in texts[: sizes.records]:
+            sender.send(INPUT, text)
+        sender.flush()
+        del sender
+        yield stand
+
+
+# ---- throughput
+
+Speeds = dict[tuple[str, int], Best]
+"""For each loop and size of a transaction."""
+
+
+def _throughput(stand: Stand, sizes: Sizes, loops: list[str], tell: Tell) -> Speeds:
+    speeds: Speeds = {}
+    tell("warming up")
+    Running(FLOOR, stand.order("bench.warm-up", sizes.batches[0], sizes.records)).carried()
+    for turn in range(1, sizes.repeats + 1):
+        for batch in sizes.batches:
+            for loop in loops:
+                tell(f"{TITLES[loop]}, {batch:,} records to a transaction ({turn} of {sizes.repeats})")
+                records = sizes.river_records if loop == RIVER else sizes.records
+                order = stand.order(f"bench.{loop}.{batch}.{turn}", batch, records)
+                speeds.setdefault((loop, batch), Best()).note(Running(loop, order).carried())
+    return speeds
+
+
+def _goals(speeds: Speeds) -> list[Goal]:
+    goals: list[Goal] = []
+    for (loop, batch), best in speeds.items():
+        if loop != OURS:
+            continue
+        floor = speeds[FLOOR, batch]
+        figure = f"engine against pass-through, {batch:,} records to a transaction"
+        goals.append(at_least(f"{figure}, wall", 80, 100 * best.wall / floor.wall, " %", ".0f"))
+        goals.append(at_least(f"{figure}, per CPU second", 80, 100 * best.cpu / floor.cpu, " %", ".0f"))
+    return goals
+
+
+def _speed_table(speeds: Speeds, size: float) -> Table:
+    columns = (
+        Column("loop"),
+        Column("records to a transaction", ",d"),
+        Column("records/s, wall", ",.0f"),
+        Column("per CPU second of the client", ",.0f"),
+        Column("us of CPU per record", ".2f"),
+        Column("of pass-through, wall", ".0f", " %"),
+        Column("of pass-through, CPU", ".0f", " %"),
+    )
+    rows: list[tuple[Value, ...]] = []
+    for (loop, batch), best in sorted(speeds.items(), key=lambda item: item[0][1]):
+        floor = speeds[FLOOR, batch]
+        shares = 100 * best.wall / floor.wall, 100 * best.cpu / floor.cpu
+        rows.append((TITLES[loop], batch, best.wall, best.cpu, 1e6 / best.cpu, *shares))
+    return Table(f"Throughput, records of {size:.0f} bytes", columns, rows)
+
+
+def _chart(speeds: Speeds) -> Chart:
+    batches = sorted({batch for _, batch in speeds})
+    loops = list(dict.fromkeys(loop for loop, _ in speeds))
+    return Chart(
+        "Records per CPU second of the client",
+        "records to a transaction",
+        "records per CPU second",
+        tuple(
+            Series(
+                TITLES[loop],
+                tuple((float(place), speeds[loop, batch].cpu) for place, batch in enumerate(batches)),
+            )
+            for loop in loops
+        ),
+        categories=tuple(f"{batch:,}" for batch in batches),
+    )
+
+
+# ---- latency
+
+
+def _latencies(stand: Stand, sizes: Sizes, tell: Tell) -> dict[tuple[str, int], Latency]:
+    latencies: dict[tuple[str, int], Latency] = {}
+    for turn in range(1, min(sizes.repeats, 2) + 1):
+        for rate in sizes.rates:
+            for loop in (FLOOR, OURS):
+                tell(f"latency of {TITLES[loop]} at {rate:,} records/s")
+                name = f"bench.latency.{loop}.{rate}.{turn}"
+                order = stand.order(name, 2_000, 0, f"{name}.input")
+                told = measure_latency(loop, order, stand.texts, rate, sizes.seconds)
+                known = latencies.setdefault((loop, rate), told)
+                if told.p99 < known.p99:
+                    latencies[loop, rate] = told
+    return latencies
+
+
+def _latency_table(latencies: dict[tuple[str, int], Latency]) -> Table:
+    columns = (
+        Column("loop"),
+        Column("records/s", ",d"),
+        Column("p50, ms", ".1f"),
+        Column("p99, ms", ".1f"),
+        Column("records", ",d"),
+    )
+    rows: list[tuple[Value, ...]] = [
+        (TITLES[loop], rate, told.p50, told.p99, told.records)
+        for (loop, rate), told in sorted(latencies.items(), key=lambda item: item[0][1])
+    ]
+    return Table("From produced to answered and committed", columns, rows)

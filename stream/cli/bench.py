@@ -1,0 +1,198 @@
+"""`espalier bench`: how fast, beside the peers, in one run; docs/performance.md is written by it."""
+
+# ruff: noqa: D301 - the backspace that keeps click from filling a paragraph must be one
+
+import contextlib
+import functools
+import shlex
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Concatenate, ParamSpec
+
+import click
+import msgspec
+import rich.console
+
+from stream.bench import core as compiled
+from stream.bench import growth as growing
+from stream.bench import on_broker
+from stream.bench.measure import Tell
+from stream.bench.peers import NAMES, find_peers
+from stream.bench.report import Report, show, stamp, write_section
+from stream.broker import Fetch, Sources
+from stream.cli.broker import broker_errors, source_options
+from stream.plot import svg
+
+Inputs = ParamSpec("Inputs")
+NO_PEERS = "none"
+WIDTH = 160
+"""Of tables that go to a file: nothing is cut off."""
+
+
+@contextlib.contextmanager
+def told() -> Iterator[Tell]:
+    """Give a `tell` that shows, on standard error and only to people, what is being measured."""
+    console = rich.console.Console(stderr=True)
+    if not console.is_terminal:
+        yield lambda what: None
+        return
+    with console.status("starting") as status:
+        yield lambda what: status.update(what)
+
+
+def report_options(
+    measure: Callable[Concatenate[Tell, bool, Inputs], Report],
+) -> Callable[..., None]:
+    """Add what all benches have: how much to measure, and where to write what was found."""
+
+    @click.option("--quick", is_flag=True, help="Small sizes: a first look in seconds; figures are rough.")
+    @click.option(
+        "--json", "json_file", metavar="F", type=click.Path(path_type=Path), help="Write all figures."
+    )
+    @click.option(
+        "--svg", "svg_file", metavar="F.svg", type=click.Path(path_type=Path), help="Write the chart."
+    )
+    @click.option(
+        "--write",
+        "document",
+        metavar="F.md",
+        type=click.Path(path_type=Path),
+        help="Write the bench's section of a document, docs/performance.md.",
+    )
+    @functools.wraps(measure)
+    def command(
+        quick: bool,
+        json_file: Path | None,
+        svg_file: Path | None,
+        document: Path | None,
+        *args: Inputs.args,
+        **options: Inputs.kwargs,
+    ) -> None:
+        began = time.monotonic()
+        with told() as tell:
+            report = stamp(measure(tell, quick, *args, **options), time.monotonic() - began)
+        console = rich.console.Console()
+        show(report, console if console.is_terminal else rich.console.Console(width=WIDTH))
+        if json_file is not None:
+            json_file.write_bytes(msgspec.json.encode(report) + b"\n")
+        if svg_file is not None:
+            svg_file.write_text(svg(report.charts), "utf-8")
+        if document is not None:
+            write_section(document, report, _as_typed(), svg_file)
+
+    return command
+
+
+def _as_typed() -> str:
+    """Return the command line without where its results went."""
+    context = click.get_current_context()
+    words = ["espalier", "bench", context.info_name or ""]
+    arguments = iter(sys.argv[sys.argv.index(words[-1]) + 1 :] if words[-1] in sys.argv else [])
+    for word in arguments:
+        if word in ("--json", "--svg", "--write"):
+            next(arguments, None)
+        elif not word.startswith(("--json=", "--svg=", "--write=")):
+            words.append(word)
+    return shlex.join(words)
+
+
+def peers_option(default: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Add the option that says whom to measure as well."""
+
+    def chosen(context: click.Context, parameter: click.Parameter, text: str) -> tuple[str, ...]:
+        names = tuple(name for name in text.split(",") if name and name != NO_PEERS)
+        unknown = [name for name in names if name not in NAMES]
+        if unknown:
+            raise click.BadParameter(f'there is no peer "{unknown[0]}". Choose from {", ".join(NAMES)}, none')
+        return names
+
+    return click.option(
+        "--peers",
+        metavar="LIST",
+        default=default,
+        show_default=True,
+        callback=chosen,
+        help="Whom to measure as well, with commas: river, moa, or none. Who is not there is left out.",
+    )
+
+
+@click.group()
+def bench() -> None:
+    """Measure how fast Espalier is on this machine.
+
+    Contenders take turns in one run and of each the best pass counts, so that ratios can be trusted even
+    where the machine does other things. Every goal stands beside the figure measured.
+
+    \b
+    Examples:
+      espalier bench core --quick
+      espalier bench growth --svg growth.svg
+      espalier bench stream --peers river --json stream.json
+      espalier bench core --write docs/performance.md
+    """
+
+
+@bench.command()
+@peers_option("river,moa")
+@click.option(
+    "--cache",
+    envvar="XDG_CACHE_HOME",
+    show_envvar=True,
+    type=click.Path(file_okay=False, path_type=Path),
+    help="The cache directory, in which espalier/moa holds the jars of MOA. [default: ~/.cache]",
+)
+@report_options
+def core(tell: Tell, quick: bool, peers: tuple[str, ...], cache: Path | None) -> Report:
+    """Measure the compiled learner beside River and MOA.
+
+    Speed and accuracy on four streams, from JSON bytes to learned, a window's step against an insertion, and
+    the memory of a million records. MOA is fetched with Maven, once; a full run takes about ten minutes.
+
+    \b
+    Examples:
+      espalier bench core --quick --peers none
+      espalier bench core --json core.json --svg core.svg
+    """
+    sizes = compiled.QUICK if quick else compiled.FULL
+    return compiled.core(sizes, find_peers(peers, cache, tell), quick, tell)
+
+
+@bench.command()
+@report_options
+def growth(tell: Tell, quick: bool) -> Report:
+    """Measure what a record costs after ten thousand, and after ten million.
+
+    With 5 % noise, once with everything kept and once with a window. A full run takes some minutes and 1 GB.
+
+    \b
+    Examples:
+      espalier bench growth --quick
+      espalier bench growth --svg growth.svg
+    """
+    if quick:
+        return growing.growth(growing.QUICK_PLACES, 2, quick, tell)
+    return growing.growth(growing.PLACES, 5, quick, tell)
+
+
+@bench.command()
+@peers_option(NO_PEERS)
+@source_options
+@broker_errors
+@report_options
+def stream(
+    tell: Tell, quick: bool, peers: tuple[str, ...], cache: Path | None, fetch: str, java: Path | None
+) -> Report:
+    """Measure the engine on a real broker beside a loop that learns nothing.
+
+    Throughput by the clock and by the client's CPU, and the time from a record to its committed answer. The
+    broker is started for it and ends with it; a full run takes some minutes.
+
+    \b
+    Examples:
+      espalier bench stream --quick
+      espalier bench stream --peers river
+    """
+    sizes = on_broker.QUICK if quick else on_broker.FULL
+    return on_broker.stream(sizes, peers, Sources(cache, Fetch(fetch), java), quick, tell)
