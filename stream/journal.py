@@ -4,8 +4,12 @@ For an exact learner the smallest correct delta is the instance itself, since on
 the whole tree. A message holds the instances of one transaction as codes, the names that were new among
 them, the offsets to read next, and the digest of the tree that came of it, so that a restored tree can be
 compared with the one that was there.
+
+A message is MessagePack, of which the first element is the format, and four bytes: the CRC-32 of the rest,
+little-endian. Every format keeps these two, so that damage is never taken for a newer version.
 """
 
+import zlib
 from collections.abc import Sequence
 
 import msgspec
@@ -16,6 +20,7 @@ from learners.codes import Growth, Row
 from stream.errors import NewerFormat, StateError
 
 FORMAT = 1
+CHECKSUM_BYTES = 4
 
 
 class Block(msgspec.Struct, array_like=True, frozen=True):
@@ -96,7 +101,12 @@ class JournalEntry(msgspec.Struct, array_like=True, frozen=True):
 
 def pack(entry: JournalEntry) -> bytes:
     """Return an entry as bytes."""
-    return msgspec.msgpack.encode(entry)
+    return seal(msgspec.msgpack.encode(entry))
+
+
+def seal(body: bytes) -> bytes:
+    """Return the body of a message with its checksum."""
+    return body + zlib.crc32(body).to_bytes(CHECKSUM_BYTES, "little")
 
 
 def unpack(data: bytes) -> JournalEntry:
@@ -105,13 +115,16 @@ def unpack(data: bytes) -> JournalEntry:
     Raises:
         StateError: They hold none, or one of a newer format.
     """
+    body = data[:-CHECKSUM_BYTES]
+    if seal(body) != data:
+        raise StateError("the journal holds a message whose checksum is wrong. It was damaged")
     try:
-        head = msgspec.msgpack.decode(data, type=list[msgspec.Raw])
+        head = msgspec.msgpack.decode(body, type=list[msgspec.Raw])
         number = msgspec.msgpack.decode(head[0], type=int) if head else 0
         if number > FORMAT:
             raise NewerFormat(
                 f"the journal has format {number}; this version reads up to {FORMAT}. Upgrade it"
             )
-        return msgspec.msgpack.decode(data, type=JournalEntry)
-    except (msgspec.DecodeError, RecursionError) as error:
+        return msgspec.msgpack.decode(body, type=JournalEntry)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise StateError(f"the journal holds a message that is not an entry: {error}") from error

@@ -81,6 +81,7 @@ typedef struct {
     uint32_t used, capacity, free_head;
     uint32_t distinct;
     uint32_t *hash;
+    uint8_t *tags; /* eight more bits of each hash: most strangers are told apart without looking at their row */
     uint64_t hash_mask;
     /* Order of arrival, where something may have to leave: a ring of instances. An instance that was
      * forgotten out of turn is passed over `skip` times when it comes up. */
@@ -102,10 +103,10 @@ typedef struct {
     int32_t class_capacity, rows_of_counts;
     int32_t *order;      /* attributes in the order in which ties are broken */
     int32_t *class_rank; /* classes in the order in which ties are broken */
-    int64_t *x_log_x;    /* a table; larger arguments are computed */
     uint8_t *used;       /* while going down: attributes tested above */
     int32_t left;        /* while going down: how many are not */
     uint8_t *row;        /* the row at hand, as the store keeps it */
+    size_t *cells;       /* where the values of the row at hand are counted, in every table */
     uint8_t *aside;      /* where the row at hand is kept while the oldest is forgotten */
     Ops ops;
     uint64_t next_id;
@@ -129,7 +130,8 @@ typedef struct {
 } Answer;
 
 /* scores.c */
-int64_t x_log_x(const Tree *tree, int64_t x);
+void make_x_log_x(void);
+int64_t x_log_x(int64_t x);
 int look(Tree *tree, Node *node, int everything);
 int32_t majority(const Tree *tree, const Node *node);
 int needs_look(Tree *tree, const Node *node);

@@ -116,13 +116,20 @@ void node_unlink(Tree *tree, Node *node, uint32_t instance) {
 
 static void count_set(Tree *tree, Node *node, const Node *set) {
     const Store *store = &tree->store;
-    int32_t width = tree->attributes, step = tree->class_capacity;
+    const int32_t *offsets = tree->offsets;
+    size_t step = (size_t)tree->class_capacity;
+    int32_t width = tree->attributes;
+    int narrow = store->code_bytes == 1;
     for (uint32_t i = set->head; i != NO_INSTANCE; i = store->next[i]) {
         const uint8_t *row = row_of(store, i);
+        const uint16_t *wide = (const uint16_t *)row;
         uint32_t *column = node->counts + store->labels[i];
         uint32_t times = store->times[i];
-        for (int32_t a = 0; a < width; a++)
-            column[(size_t)(tree->offsets[a] + code_at(store, row, a)) * step] += times;
+        if (store->next[i] != NO_INSTANCE) __builtin_prefetch(row_of(store, store->next[i]));
+        if (narrow)
+            for (int32_t a = 0; a < width; a++) column[(size_t)(offsets[a] + row[a]) * step] += times;
+        else
+            for (int32_t a = 0; a < width; a++) column[(size_t)(offsets[a] + wide[a]) * step] += times;
     }
     tree->ops.additions += (uint64_t)set->n * (uint64_t)width;
 }
@@ -150,8 +157,8 @@ static void find_values(const Tree *tree, Node *node) {
 }
 
 static void find_disorder(const Tree *tree, Node *node) {
-    node->disorder = x_log_x(tree, node->n);
-    for (int32_t c = 0; c < tree->classes; c++) node->disorder -= x_log_x(tree, node->classes[c]);
+    node->disorder = x_log_x(node->n);
+    for (int32_t c = 0; c < tree->classes; c++) node->disorder -= x_log_x(node->classes[c]);
 }
 
 /* Find out what follows from a node's counts. */

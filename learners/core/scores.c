@@ -5,16 +5,24 @@
 #include "core.h"
 
 #define ROUNDING 100000
-#define TABLE (1 << 16)
+#define TABLE (1 << 18)
 
-int64_t x_log_x(const Tree *tree, int64_t x) {
-    if (x < TABLE) return tree->x_log_x[x];
+static int64_t table[TABLE]; /* the same for all trees; larger arguments are computed */
+
+static int64_t computed(int64_t x) {
     return llrint(((double)x * log2((double)x)) * (double)(1 << FRACTION_BITS));
 }
 
+void make_x_log_x(void) {
+    if (table[2]) return;
+    for (int64_t x = 2; x < TABLE; x++) table[x] = computed(x);
+}
+
+int64_t x_log_x(int64_t x) { return x < TABLE ? table[x] : computed(x); }
+
 /* Scores are compared after rounding to 1e-5: two that lie this close may be equal. Twice the unit, because
  * rounding in the last bit of x log x can make a bound that is not looked at too high by so much. */
-int64_t rounding_unit(int64_t n) { return 2 * (int64_t)(((__int128)n << FRACTION_BITS) / ROUNDING) + 2; }
+int64_t rounding_unit(int64_t n) { return 2 * ((n << FRACTION_BITS) / ROUNDING) + 2; }
 
 static int64_t rounded(int64_t numerator, __int128 denominator) {
     __int128 value = (__int128)numerator * 2 * ROUNDING + denominator;
@@ -33,9 +41,9 @@ int64_t score_of(Tree *tree, const Node *node, int32_t attribute) {
         int64_t total = 0, parts = 0;
         for (int32_t c = 0; c < classes; c++) {
             total += cell[c];
-            parts += x_log_x(tree, cell[c]);
+            parts += x_log_x(cell[c]);
         }
-        if (total) sum += x_log_x(tree, total) - parts;
+        if (total) sum += x_log_x(total) - parts;
     }
     return sum;
 }
@@ -47,9 +55,9 @@ static int64_t spread_of(const Tree *tree, const Node *node, int32_t attribute) 
     for (int32_t value = 0; value < tree->value_capacity[attribute]; value++, cell += step) {
         int64_t total = 0;
         for (int32_t c = 0; c < classes; c++) total += cell[c];
-        sum += x_log_x(tree, total);
+        sum += x_log_x(total);
     }
-    return x_log_x(tree, node->n) - sum;
+    return x_log_x(node->n) - sum;
 }
 
 static double pearson_of(const Tree *tree, const Node *node, int32_t attribute) {

@@ -21,7 +21,8 @@ int store_init(Store *store) {
     store->free_head = NO_INSTANCE;
     store->hash_mask = 63;
     store->hash = malloc(64 * sizeof *store->hash);
-    if (!store->hash) return -1;
+    store->tags = malloc(64);
+    if (!store->hash || !store->tags) return -1;
     memset(store->hash, 0xff, 64 * sizeof *store->hash);
     return 0;
 }
@@ -33,13 +34,14 @@ void store_free(Store *store) {
     free(store->previous);
     free(store->labels);
     free(store->hash);
+    free(store->tags);
     free(store->ring);
     free(store->skip);
 }
 
 int64_t store_bytes(const Store *store) {
     int64_t each = (int64_t)store->stride + 4 * 3 + 2 + (store->skip ? 4 : 0);
-    return each * store->capacity + 4 * (int64_t)(store->hash_mask + 1) + 4 * (int64_t)store->ring_capacity;
+    return each * store->capacity + 5 * (int64_t)(store->hash_mask + 1) + 4 * (int64_t)store->ring_capacity;
 }
 
 /* How much more memory one more instance would take: most often none. */
@@ -48,7 +50,7 @@ int64_t store_next_growth(const Store *store) {
     if (store->free_head == NO_INSTANCE && store->used == store->capacity)
         more += each * (store->capacity / 4 + 64);
     if ((uint64_t)(store->distinct + 1) * 3 > (store->hash_mask + 1) * 2)
-        more += 4 * (int64_t)(store->hash_mask + 1);
+        more += 5 * (int64_t)(store->hash_mask + 1);
     if (store->keeps_order && store->ring_length == store->ring_capacity)
         more += 4 * (int64_t)(store->ring_capacity / 4 + 64);
     return more;
@@ -78,18 +80,29 @@ static int grow(Store *store) {
     return 0;
 }
 
+static uint8_t tag_of(uint64_t hash) { return (uint8_t)(hash >> 56); }
+
 static void place(Store *store, uint32_t instance) {
-    uint64_t p = hash_of(row_of(store, instance), store->stride, store->labels[instance]) & store->hash_mask;
+    uint64_t hash = hash_of(row_of(store, instance), store->stride, store->labels[instance]);
+    uint64_t p = hash & store->hash_mask;
     while (store->hash[p] != NO_INSTANCE) p = (p + 1) & store->hash_mask;
     store->hash[p] = instance;
+    store->tags[p] = tag_of(hash);
 }
 
 static int rehash(Store *store, uint64_t mask) {
     uint32_t *hash = malloc((mask + 1) * sizeof *hash);
-    if (!hash) return -1;
+    uint8_t *tags = malloc(mask + 1);
+    if (!hash || !tags) {
+        free(hash);
+        free(tags);
+        return -1;
+    }
     memset(hash, 0xff, (mask + 1) * sizeof *hash);
     free(store->hash);
+    free(store->tags);
     store->hash = hash;
+    store->tags = tags;
     store->hash_mask = mask;
     for (uint32_t i = 0; i < store->used; i++)
         if (store->times[i]) place(store, i);
@@ -125,11 +138,11 @@ int store_widen(Store *store, int32_t width, int32_t code_bytes) {
 }
 
 uint32_t store_find(const Store *store, const uint8_t *row, uint16_t label) {
-    uint64_t p = hash_of(row, store->stride, label) & store->hash_mask;
+    uint64_t hash = hash_of(row, store->stride, label), p = hash & store->hash_mask;
     for (;; p = (p + 1) & store->hash_mask) {
         uint32_t i = store->hash[p];
         if (i == NO_INSTANCE) return i;
-        if (store->labels[i] == label && !memcmp(row_of(store, i), row, store->stride)) return i;
+        if (store->tags[p] == tag_of(hash) && store->labels[i] == label && !memcmp(row_of(store, i), row, store->stride)) return i;
     }
 }
 
@@ -170,6 +183,7 @@ void store_drop(Store *store, uint32_t instance) {
         uint64_t home = hash_of(row_of(store, j), store->stride, store->labels[j]) & mask;
         if (((q - home) & mask) >= ((q - p) & mask)) {
             store->hash[p] = j;
+            store->tags[p] = store->tags[q];
             p = q;
         }
     }

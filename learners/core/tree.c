@@ -5,15 +5,12 @@
  * - a restructured node is looked at again only when it is visited, and small subtrees are not transposed but
  *   folded into sets and split again as far as they are visited. `tree_settle` does all that is left.
  */
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "core.h"
 
-#define TABLE (1 << 16)
-
-static int64_t step_up(const Tree *tree, int64_t x) { return x_log_x(tree, x + 1) - x_log_x(tree, x); }
+static int64_t step_up(int64_t x) { return x_log_x(x + 1) - x_log_x(x); }
 
 /* ---- life */
 
@@ -21,14 +18,11 @@ Tree *tree_new(const Settings *settings) {
     Tree *tree = calloc(1, sizeof *tree);
     if (!tree) return NULL;
     tree->settings = *settings;
-    tree->x_log_x = malloc(TABLE * sizeof *tree->x_log_x);
-    if (!tree->x_log_x || store_init(&tree->store)) {
+    if (store_init(&tree->store)) {
         tree_free(tree);
         return NULL;
     }
-    for (int64_t x = 0; x < TABLE; x++)
-        tree->x_log_x[x] =
-            x < 2 ? 0 : llrint(((double)x * log2((double)x)) * (double)(1 << FRACTION_BITS));
+    make_x_log_x();
     for (int i = 0; i < 256; i++) tree->critical_cache[i] = -1;
     for (int i = 0; i < 64; i++) tree->pearson_cache[i] = -1;
     tree->next_id = 1;
@@ -44,16 +38,16 @@ void tree_free(Tree *tree) {
     free(tree->offsets);
     free(tree->order);
     free(tree->class_rank);
-    free(tree->x_log_x);
     free(tree->used);
     free(tree->row);
     free(tree->aside);
+    free(tree->cells);
     free(tree);
 }
 
 int64_t tree_bytes(const Tree *tree) {
-    return tree->bytes + store_bytes(&tree->store) + TABLE * 8 + (int64_t)sizeof *tree +
-           (int64_t)tree->attributes * 32;
+    return tree->bytes + store_bytes(&tree->store) + (int64_t)sizeof *tree +
+           (int64_t)tree->attributes * 40;
 }
 
 /* Make room for the attributes, values and classes that there are now. */
@@ -82,7 +76,9 @@ int tree_reserve(Tree *tree, int32_t attributes, const int32_t *values, int32_t 
             free(tree->row);
             free(tree->aside);
             free(tree->used);
+            free(tree->cells);
             tree->row = tree->aside = tree->used = NULL;
+            tree->cells = NULL;
         }
         if (!tree->failed) tree_layout(tree, capacity, attributes, room);
         if (wider) tree->changed = 1;
@@ -91,7 +87,8 @@ int tree_reserve(Tree *tree, int32_t attributes, const int32_t *values, int32_t 
     if (!tree->row) tree->row = calloc(1, tree->store.stride);
     if (!tree->aside) tree->aside = calloc(1, tree->store.stride);
     if (!tree->used) tree->used = calloc(1, (size_t)attributes + 1);
-    if (!tree->row || !tree->aside || !tree->used) tree->failed = 1;
+    if (!tree->cells) tree->cells = calloc((size_t)attributes + 1, sizeof *tree->cells);
+    if (!tree->row || !tree->aside || !tree->used || !tree->cells) tree->failed = 1;
     tree->classes = classes;
     return tree->failed ? -1 : 0;
 }
@@ -107,6 +104,13 @@ void tree_set_order(Tree *tree, const int32_t *order, const int32_t *class_rank)
     }
     memcpy(tree->order, order, sizeof(int32_t) * (size_t)tree->attributes);
     memcpy(tree->class_rank, class_rank, sizeof(int32_t) * (size_t)tree->classes);
+}
+
+/* Find out where the values of the row at hand are counted: once for all nodes it passes. */
+static void find_cells(Tree *tree) {
+    size_t step = (size_t)tree->class_capacity;
+    for (int32_t a = 0; a < tree->attributes; a++)
+        tree->cells[a] = (size_t)(tree->offsets[a] + code_at(&tree->store, tree->row, a)) * step;
 }
 
 /* Take up the row at hand, as the store keeps it. A code that is out of range, such as that of a value never
@@ -149,8 +153,8 @@ static int may_split(Tree *tree, const Node *node) {
     if (node->present < 2 || tree->left == 0) return 0;
     if (tree->settings.gated) {
         if (tree->settings.pearson) return 1;
-        int64_t disorder = x_log_x(tree, node->n);
-        for (int32_t c = 0; c < tree->classes; c++) disorder -= x_log_x(tree, node->classes[c]);
+        int64_t disorder = x_log_x(node->n);
+        for (int32_t c = 0; c < tree->classes; c++) disorder -= x_log_x(node->classes[c]);
         return disorder > tree->least_gain;
     }
     return !node_is_uniform(tree, node);
@@ -221,11 +225,12 @@ static int value_is_here(const Tree *tree, const uint32_t *cell) {
 
 /* Add the row to a node's counts; return whether some attribute has got one more value. */
 static int count_in(Tree *tree, Node *node, int32_t label) {
-    const Store *store = &tree->store;
-    int32_t step = tree->class_capacity;
+    const size_t *cells = tree->cells;
+    uint32_t *counts = node->counts;
+    int32_t width = tree->attributes;
     int more = 0;
-    for (int32_t a = 0; a < tree->attributes; a++) {
-        uint32_t *cell = node->counts + (size_t)(tree->offsets[a] + code_at(store, tree->row, a)) * step;
+    for (int32_t a = 0; a < width; a++) {
+        uint32_t *cell = counts + cells[a];
         if (!cell[label] && !value_is_here(tree, cell)) {
             node->values_here[a]++;
             more = 1;
@@ -239,13 +244,11 @@ static int count_in(Tree *tree, Node *node, int32_t label) {
 /* Take the row out of a node's counts. What is known of each score falls by exactly what the row was worth,
  * so that a bound stays a bound. */
 static void count_out(Tree *tree, Node *node, int32_t label) {
-    const Store *store = &tree->store;
-    int32_t step = tree->class_capacity;
     for (int32_t a = 0; a < tree->attributes; a++) {
-        uint32_t *cell = node->counts + (size_t)(tree->offsets[a] + code_at(store, tree->row, a)) * step;
+        uint32_t *cell = node->counts + tree->cells[a];
         int64_t total = 0;
         for (int32_t c = 0; c < tree->classes; c++) total += cell[c];
-        node->S[a] -= step_up(tree, total - 1) - step_up(tree, cell[label] - 1);
+        node->S[a] -= step_up(total - 1) - step_up(cell[label] - 1);
         cell[label]--;
         if (total == 1) node->values_here[a]--;
     }
@@ -253,7 +256,7 @@ static void count_out(Tree *tree, Node *node, int32_t label) {
 }
 
 static int class_in(Tree *tree, Node *node, int32_t label) {
-    node->disorder += step_up(tree, node->n) - step_up(tree, node->classes[label]);
+    node->disorder += step_up(node->n) - step_up(node->classes[label]);
     node->n++;
     if (node->classes[label]++) return 0;
     node->present++;
@@ -263,7 +266,7 @@ static int class_in(Tree *tree, Node *node, int32_t label) {
 static void class_out(Tree *tree, Node *node, int32_t label) {
     node->n--;
     if (--node->classes[label] == 0) node->present--;
-    node->disorder -= step_up(tree, node->n) - step_up(tree, node->classes[label]);
+    node->disorder -= step_up(node->n) - step_up(node->classes[label]);
 }
 
 /* ---- learning */
@@ -314,7 +317,7 @@ static void insert(Tree *tree, uint32_t instance, int32_t label, int is_new) {
             break;
         }
         Node *branch = node->branches[code_at(&tree->store, tree->row, node->test.attribute)];
-        node->S_test += step_up(tree, branch ? branch->n : 0) - step_up(tree, branch ? branch->classes[label] : 0);
+        node->S_test += step_up(branch ? branch->n : 0) - step_up(branch ? branch->classes[label] : 0);
         int unlike = class_in(tree, node, label);
         unlike |= count_in(tree, node, label);
         if (((unlike && tree->settings.gated) || needs_look(tree, node)) && !establish(tree, node)) {
@@ -363,6 +366,7 @@ static void make_way(Tree *tree) {
 }
 
 void tree_learn(Tree *tree, int32_t label) {
+    find_cells(tree);
     if (tree->settings.replace) forget_rivals(tree, label);
     if (tree->settings.max_bytes) make_way(tree);
     uint32_t instance = store_find(&tree->store, tree->row, (uint16_t)label);
@@ -423,7 +427,7 @@ static void forget_instance(Tree *tree, uint32_t instance) {
             break;
         }
         Node *branch = node->branches[code_at(&tree->store, tree->row, node->test.attribute)];
-        node->S_test -= step_up(tree, branch->n - 1) - step_up(tree, branch->classes[label] - 1);
+        node->S_test -= step_up(branch->n - 1) - step_up(branch->classes[label] - 1);
         class_out(tree, node, label);
         count_out(tree, node, label);
         int decides = 0;
@@ -463,6 +467,7 @@ int tree_forget(Tree *tree, int32_t label) {
     uint32_t instance = store_find(&tree->store, tree->row, (uint16_t)label);
     if (instance == NO_INSTANCE) return -1;
     if (store_skip(&tree->store, instance)) tree->failed = 1;
+    find_cells(tree);
     forget_instance(tree, instance);
     return 0;
 }
@@ -472,8 +477,10 @@ int tree_forget_oldest(Tree *tree) {
     if (instance == NO_INSTANCE) return -1;
     memcpy(tree->aside, tree->row, tree->store.stride);
     memcpy(tree->row, row_of(&tree->store, instance), tree->store.stride);
+    find_cells(tree);
     forget_instance(tree, instance);
     memcpy(tree->row, tree->aside, tree->store.stride);
+    find_cells(tree);
     return 0;
 }
 

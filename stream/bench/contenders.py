@@ -40,18 +40,16 @@ def _bare_pass(source: Source, chunk: Chunk, settings: dict[str, object]) -> Tim
 
 def _face_pass(source: Source, chunk: Chunk) -> Timed:
     learner, clock = fresh(source), CpuClock()
-    rows = list(map(tuple, chunk.rows.tolist()))
-    labels = chunk.labels.tolist()
     correct = 0
-    for start in range(0, len(rows), BATCH):
-        some, wanted = rows[start : start + BATCH], labels[start : start + BATCH]
+    for start in range(0, len(chunk), BATCH):
+        rows, labels = chunk.rows[start : start + BATCH], chunk.labels[start : start + BATCH]
         with clock:
-            told = learner.learn_batch(some, wanted)
+            told = learner.learn_batch(rows, labels)
         names = learner.codes.classes
         correct += sum(
-            one.answer == names[label] for one, label in zip(told.predictions, wanted, strict=True)
+            one.answer == names[label] for one, label in zip(told.predictions, labels.tolist(), strict=True)
         )
-    return Timed(len(rows), clock.seconds, correct)
+    return Timed(len(chunk), clock.seconds, correct)
 
 
 def our_passes(source: Source, chunk: Chunk, *, bare: bool) -> dict[str, Pass]:

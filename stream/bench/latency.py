@@ -18,10 +18,17 @@ from stream.engines.kafka import REQUEST_SECONDS, base_settings, consumer_settin
 
 TICK_SECONDS = 0.001
 START_SECONDS = 60.0
-WARM_SECONDS = 2.0
-"""How long records flow before those come that are measured."""
+WARM_SHARE = 0.3
+"""How long records flow before those come that are measured, as a share of the time of these."""
 TAIL_SECONDS = 20.0
 """How long the last answers are waited for. One that does not come counts as taking for ever."""
+
+SENDER: dict[str, str | int | float | bool] = {
+    "linger.ms": 1,
+    # Otherwise a broker that is slow for a moment finds thousands of requests with one record each, which
+    # take it longer than the records do, and what is measured is this queue.
+    "max.in.flight.requests.per.connection": 5,
+}
 
 
 class Latency(NamedTuple):
@@ -39,6 +46,11 @@ class _Named(msgspec.Struct):
 _id_of = msgspec.json.Decoder(_Named).decode
 
 
+def records_needed(rate: int, seconds: float) -> int:
+    """Return how many records there must be to send."""
+    return round(rate * seconds * WARM_SHARE) + round(rate * seconds) + 1
+
+
 def measure_latency(loop: str, order: Order, texts: list[bytes], rate: int, seconds: float) -> Latency:
     """Send records at a steady rate to a loop, and read its answers.
 
@@ -49,16 +61,16 @@ def measure_latency(loop: str, order: Order, texts: list[bytes], rate: int, seco
         rate: Records a second.
         seconds: How long records are sent that count, after some that do not.
     """
-    warm = round(rate * WARM_SECONDS)
-    count = warm + round(rate * seconds)
-    if len(texts) <= count:
-        raise ValueError(f"{count + 1} records are needed, not {len(texts)}")
-    sent = np.full(count + 1, np.nan)
-    came = np.full(count + 1, np.inf)
+    warm = round(rate * seconds * WARM_SHARE)
+    count = records_needed(rate, seconds)
+    if len(texts) < count:
+        raise ValueError(f"{count} records are needed, not {len(texts)}")
+    sent = np.full(count, np.nan)
+    came = np.full(count, np.inf)
     running = Running(loop, order)
     reader = Consumer(consumer_settings(order.kafka, f"{order.name}.reader"))
     reader.assign([TopicPartition(order.output, 0, OFFSET_BEGINNING)])
-    producer = Producer({"linger.ms": 1, **base_settings(order.kafka)})
+    producer = Producer({**SENDER, **base_settings(order.kafka)})
     sender = threading.Thread(
         target=_send, args=(producer, order.input, texts, sent, rate), name="sender", daemon=True
     )
@@ -70,7 +82,7 @@ def measure_latency(loop: str, order: Order, texts: list[bytes], rate: int, seco
         if np.isinf(came[0]):
             raise PeerFailed(f"{order.name} did not answer within {START_SECONDS:g} s")
         sender.start()
-        _read(reader, came, count, WARM_SECONDS + seconds + TAIL_SECONDS)
+        _read(reader, came, count - 1, count / rate + TAIL_SECONDS)
         sender.join()
     finally:
         reader.close()

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from learners.experiments.report import Chart, Series
-from stream.bench.latency import Latency, measure_latency
+from stream.bench.latency import Latency, measure_latency, records_needed
 from stream.bench.loops import Carried, Order, Running
 from stream.bench.measure import Tell
 from stream.bench.peers import GET_RIVER, has_river
@@ -117,7 +117,7 @@ def _stand(sizes: Sizes, sources: Sources, tell: Tell) -> Iterator[Stand]:
         tell(f"{progress.step} the broker")
 
     source = Nominal(0.05, attributes=8)
-    enough = max(sizes.records, round(max(sizes.rates, default=0) * (sizes.seconds + 2.5)) + 1)
+    enough = max(sizes.records, records_needed(max(sizes.rates, default=0), sizes.seconds))
     tell("making records")
     texts = as_json(source, source.draw(enough))
     with (
@@ -142,8 +142,9 @@ Speeds = dict[tuple[str, int], Best]
 
 def _throughput(stand: Stand, sizes: Sizes, loops: list[str], tell: Tell) -> Speeds:
     speeds: Speeds = {}
-    tell("warming up")
-    Running(FLOOR, stand.order("bench.warm-up", sizes.batches[0], sizes.records)).carried()
+    if sizes.repeats > 1:
+        tell("warming up")
+        Running(FLOOR, stand.order("bench.warm-up", sizes.batches[0], sizes.records)).carried()
     for turn in range(1, sizes.repeats + 1):
         for batch in sizes.batches:
             for loop in loops:

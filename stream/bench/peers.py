@@ -34,7 +34,8 @@ GET_MOA = (
 )
 FETCH_SECONDS = 600.0
 PASS_SECONDS = 300.0
-WARM_UP = 2
+WARM_SECONDS = 1.5
+"""How long a JVM learns before it is measured: by then what matters has been compiled."""
 _PLACE = Path(__file__).resolve().parents[2] / "deploy" / "bench"
 _PROGRAM = "HoeffdingBench.java"
 
@@ -127,8 +128,9 @@ class Moa:
                 if majority:
                     leaves[MOA + MAJORITY] = "MC"
                 for kind in leaves.values():
-                    for _ in range(WARM_UP):
-                        jvm.run(kind)
+                    warm = 0.0
+                    while warm < WARM_SECONDS:
+                        warm += jvm.run(kind).seconds
                 yield {name: partial(jvm.run, kind) for name, kind in leaves.items()}
 
 

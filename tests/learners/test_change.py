@@ -77,6 +77,12 @@ def test_a_change_that_does_not_fit_is_refused(tree: Outline | None) -> None:
         apply(tree, change)
 
 
+def test_a_branch_that_withers_must_be_there() -> None:
+    change = TreeChange(ChangeKind.WITHERED, ((A, "v"),), None, None, None)
+    with pytest.raises(ValueError, match="A change was missed"):
+        apply(split(A, u=X), change)
+
+
 def test_a_change_five_thousand_levels_down_is_found_and_applied() -> None:
     trees: list[Outline] = [X, Y]
     for level in range(5_000):

@@ -137,7 +137,16 @@ def test_a_value_that_must_not_be_missing_is_named() -> None:
     codes = Codes(Schema((Attribute("a"), Attribute("b"))), reject_missing=True)
     assert refusal(codes, {"a": "x"}) == (Misfit.MISSING_VALUE, "b")
     codes.encode({"a": "x", "b": "x"}, "p")
+    assert refusal(codes, {"a": "x", "b": "x", "new": None}) == (Misfit.MISSING_VALUE, "new")
     assert codes.look_up({"a": "x"}) == (1, MISSING_CODE)
+
+
+def test_text_that_cannot_be_encoded_is_refused() -> None:
+    codes = Codes()
+    assert refusal(codes, {"a": "\ud800"}) == (Misfit.ENCODING, "a")
+    assert refusal(codes, {"a": "x"}, "\ud800") == (Misfit.ENCODING, "label")
+    assert refusal(codes, {"\ud800": "x"})[0] is Misfit.ENCODING
+    codes.encode({"é": "\U0001f333"}, "ü")
 
 
 # ---- followers

@@ -92,7 +92,18 @@ def test_json_has_the_documented_form() -> None:
 
 
 @pytest.mark.parametrize(
-    "data", [5, [], {}, {"counts": {}}, "x", {"test": {"attribute": "a"}, "branches": {"v": 1}}]
+    "data",
+    [
+        5,
+        [],
+        {},
+        "x",
+        {"counts": {}},
+        {"test": {"attribute": "a"}},
+        {"test": 5, "branches": {}},
+        {"test": {"attribute": "a", "x": 1}, "branches": {}},
+        {"test": {"attribute": "a"}, "branches": {"v": 1}},
+    ],
 )
 def test_what_is_no_tree_is_refused(data: object) -> None:
     with pytest.raises(ValueError, match="not a node of an outline"):

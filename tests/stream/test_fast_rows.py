@@ -297,7 +297,7 @@ some_texts = st.lists(st.sampled_from(TEXTS), max_size=3).map(tuple)
 schemas = st.builds(
     Schema, st.lists(attributes, max_size=4).map(tuple), some_texts, st.booleans(), st.booleans(), some_texts
 )
-limits = st.builds(Limits, max_text=st.sampled_from((1_024, 1_024, 8, 3, 0)))
+limits = st.builds(Limits, max_text=st.sampled_from((1_024, 1_024, 1_024, 1_024, 8, 3, 0)))
 kinds = st.sampled_from(("", "any", "string", "number", "boolean", "other"))
 
 

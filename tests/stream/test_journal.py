@@ -1,13 +1,14 @@
 """The bytes of the journal: what is packed is unpacked, and nothing else is."""
 
 import msgspec
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from learners.codes import Growth
 from stream.errors import NewerFormat, StateError
-from stream.journal import CHECKSUM_BYTES, FORMAT, JournalEntry, pack, seal, unpack
+from stream.journal import CHECKSUM_BYTES, FORMAT, Block, JournalEntry, pack, seal, unpack
 
 codes = st.integers(0, 300)
 growths = st.builds(
@@ -27,9 +28,7 @@ entries = st.builds(
     settings=st.text(),
     next_offsets=st.dictionaries(st.integers(0, 1_000), st.integers(0, 2**62)),
     growth=growths,
-    rows=st.lists(st.lists(codes).map(tuple)),
-    labels=st.lists(codes),
-    positions=st.lists(st.tuples(codes, st.integers(0, 2**62))),
+    blocks=st.lists(st.builds(Block, codes, st.binary(), st.binary(), st.binary())),
     version=st.integers(0, 2**40),
     digest=st.text(),
 )
@@ -83,6 +82,48 @@ def test_a_newer_format_is_told_from_damage(number: int, rest: list[object]) -> 
     with pytest.raises(StateError, match="checksum") as caught:
         unpack(damaged)
     assert not isinstance(caught.value, NewerFormat)
+
+
+instances = st.integers(0, 5).flatmap(
+    lambda width: st.lists(
+        st.tuples(
+            st.lists(st.integers(0, 2**32 - 1), min_size=width, max_size=width).map(tuple),
+            st.integers(-1, 2**31 - 1),
+            st.tuples(st.integers(0, 2**31), st.integers(0, 2**62)),
+        ),
+        min_size=1,
+    )
+)
+
+
+@given(instances, st.booleans())
+def test_a_block_holds_the_labelled_instances_and_no_other(
+    told: list[tuple[tuple[int, ...], int, tuple[int, int]]], as_array: bool
+) -> None:
+    rows = [row for row, _, _ in told]
+    labels = np.array([label for _, label, _ in told], dtype=np.int32)
+    coded = np.array(rows, dtype=np.uint32).reshape(len(rows), -1) if as_array else rows
+    block = Block.of(coded, labels, [place for _, _, place in told])
+    expected = [one for one in told if one[1] >= 0]
+    if not expected:
+        assert block is None
+        return
+    assert block is not None
+    read, classes = block.unpack()
+    assert [tuple(row) for row in read.tolist()] == [row for row, _, _ in expected]
+    assert classes.tolist() == [label for _, label, _ in expected]
+    places = np.frombuffer(block.places, dtype="<i8").reshape(-1, 2).tolist()
+    assert [tuple(place) for place in places] == [place for _, _, place in expected]
+
+
+@pytest.mark.parametrize(
+    "block",
+    [Block(2, b"\0" * 8, b"\0" * 8, b""), Block(1, b"\0" * 7, b"\0" * 4, b""), Block(1, b"", b"\0" * 3, b"")],
+    ids=["too few rows", "part of a code", "part of a label"],
+)
+def test_a_block_whose_arrays_do_not_fit_is_refused(block: Block) -> None:
+    with pytest.raises(StateError, match="sizes do not agree"):
+        block.unpack()
 
 
 def test_the_checksum_is_the_one_that_is_described() -> None:

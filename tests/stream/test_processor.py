@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
 import msgspec
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -42,6 +43,10 @@ BAD: tuple[bytes | None, ...] = (
     b'{"brand new": "value", "another": 36893488147419103232, "class": "yes"}',
     b'{"brand new": "value", "class": ["yes"]}',
 )
+
+
+BARE = make_options(LEARNERS["id5r"].options_type, {"significance": "none"})
+"""Without a test of significance a tree grows from the first records on."""
 
 
 def ignore(event: Event) -> None:
@@ -87,6 +92,17 @@ def told_by(outputs: Iterable[Output], agent: Agent) -> Told:
 def position(letter: Output) -> tuple[int, int]:
     headers = dict(letter.headers)
     return int(headers["espalier.dlq.partition"] or -1), int(headers["espalier.dlq.offset"] or -1)
+
+
+def places_in(entry: JournalEntry) -> list[tuple[int, int]]:
+    """Return the partition and offset of each instance in an entry; everything in a block is as long."""
+    places: list[tuple[int, int]] = []
+    for block in entry.blocks:
+        some = np.frombuffer(block.places, dtype="<i8").reshape(-1, 2).tolist()
+        rows, labels = block.unpack()
+        assert len(some) == len(rows) == len(labels)
+        places += [(partition, offset) for partition, offset in some]
+    return places
 
 
 class Story(NamedTuple):
@@ -163,14 +179,18 @@ def test_every_offset_has_exactly_one_disposition(story: Story) -> None:
     # What is learned is in the journal once, in the order of arrival.
     (entry,) = map(unpack, told.journal)
     labelled = [(p["source"]["partition"], p["source"]["offset"]) for p in told.predictions if p.get("label")]
-    assert entry.positions == labelled
-    assert len(entry.rows) == len(entry.labels) == len(labelled)
+    assert places_in(entry) == labelled
     # Metrics see the same.
-    kinds = Counter(type(event) for event in events)
-    assert kinds[Answered] == len(answered)
-    assert kinds[Learned] == len(labelled)
-    assert kinds[Dropped] == len(dropped)
-    assert kinds[Grown] == 1
+    hits = [hit for event in events if isinstance(event, Answered) for hit in event.hits]
+    assert hits == [p["correct"] for p in told.predictions if "correct" in p]
+    assert sum(e.unlabelled for e in events if isinstance(e, Answered)) == len(answered) - len(labelled)
+    assert sum(event.records for event in events if isinstance(event, Learned)) == len(labelled)
+    kinds = [kind for event in events if isinstance(event, Learned) for kind in event.kinds]
+    assert kinds == [one["kind"] for change in told.changes for one in change["changes"]]
+    assert [event.reason.encode() for event in events if isinstance(event, Dropped)] == [
+        dict(letter.headers)["espalier.dlq.reason"] for letter in told.letters
+    ]
+    assert sum(isinstance(event, Grown) for event in events) == 1
     # And the order of arrival is the order of the outputs.
     assert [o for o in offsets if o in answered] == answered
     assert [o for o in offsets if o in dropped] == dropped
@@ -195,7 +215,7 @@ def test_a_rejected_record_leaves_everything_as_it_was(story: Story) -> None:
             assert (processor.learner.snapshot(), processor.digest, processor.version) == before
             assert not told.predictions
             assert not told.changes
-            assert unpack(told.journal[0]).rows == []
+            assert unpack(told.journal[0]).blocks == []
             assert told.letters[0].value == record.value
             assert told.letters[0].key == record.key
 
@@ -279,7 +299,7 @@ def test_the_changes_alone_lead_to_the_tree(story: Story) -> None:
 
 def test_a_question_mark_and_a_missing_value_can_meet() -> None:
     """The branch of a missing value is called "?", so that a text "?" can only mean the same."""
-    agent = Agent(name="a", input=INPUT)
+    agent = Agent(name="a", input=INPUT, options=BARE)
     values = [
         b'{"a": "?", "class": "p"}',
         b'{"a": null, "class": "n"}',
@@ -321,7 +341,7 @@ def test_nothing_comes_of_nothing() -> None:
 
 
 def test_a_limit_of_the_model_is_kept_for_ever() -> None:
-    agent = Agent(name="a", input=INPUT)
+    agent = Agent(name="a", input=INPUT, options=BARE)
     processor = make(agent, limits=Limits(max_attributes=3, max_values_per_attribute=4, max_classes=2))
     values = [json.dumps({"x": f"v{n}", "class": f"c{n % 2}"}).encode() for n in range(4)]
     values += [
@@ -357,7 +377,7 @@ def test_outputs_do_not_depend_on_how_records_are_cut_into_batches(data: st.Data
 
 
 def test_an_attribute_that_appears_in_the_middle_of_a_batch_changes_no_answer() -> None:
-    agent = Agent(name="a", input=INPUT)
+    agent = Agent(name="a", input=INPUT, options=BARE)
     values = [
         b'{"a": "x", "class": "p"}',
         b'{"a": "y", "class": "n"}',
@@ -390,7 +410,7 @@ def test_a_processor_restored_from_the_journal_goes_on_exactly(data: st.DataObje
         journal += told_by(first.process(batch), story.agent).journal
     second = make(story.agent)
     instances = sum(map(second.replay, journal))
-    assert instances == sum(len(unpack(entry).rows) for entry in journal)
+    assert instances == sum(len(places_in(unpack(entry))) for entry in journal)
     assert second.digest == first.digest
     assert second.version == first.version
     assert second.next_offsets == first.next_offsets
@@ -408,7 +428,7 @@ GOOD = [
     b"?",
     b'{"a": "z", "b": "2", "class": "n"}',
 ]
-AGENT = Agent(name="a", input=INPUT)
+AGENT = Agent(name="a", input=INPUT, options=BARE)
 
 
 @pytest.fixture
@@ -484,12 +504,14 @@ def test_a_journal_of_other_settings_is_refused(journal: list[bytes], other: Age
 
 def test_an_entry_that_leads_to_another_tree_is_refused(journal: list[bytes]) -> None:
     first = unpack(journal[0])
-    flipped = msgspec.structs.replace(first, labels=first.labels[::-1])
+    (block,) = first.blocks
     replayed([pack(first)])
-    with pytest.raises(StateError, match="leads to tree"):
-        replayed([pack(msgspec.structs.replace(first, labels=[0, 0]))])
-    with pytest.raises(StateError, match="leads to tree"):
-        replayed([pack(flipped)])
+    _, labels = block.unpack()
+    for others in (labels[::-1], labels * 0):
+        forged = msgspec.structs.replace(block, labels=others.tobytes())
+        assert forged != block
+        with pytest.raises(StateError, match="leads to tree"):
+            replayed([pack(msgspec.structs.replace(first, blocks=[forged]))])
 
 
 @given(st.data())

@@ -1,0 +1,413 @@
+"""`espalier bench`: the streams it draws, the reports it makes, and that each bench runs. No times are checked."""
+
+import json
+import re
+import shutil
+import xml.etree.ElementTree as ET
+from itertools import pairwise
+from pathlib import Path
+
+import msgspec
+import numpy as np
+import pytest
+import rich.console
+from click.testing import CliRunner, Result
+
+from learners.experiments.report import Chart, Series
+from stream.bench import core as compiled
+from stream.bench import growth as growing
+from stream.bench import on_broker
+from stream.bench.contenders import FACE, OURS, fresh, learn, our_passes
+from stream.bench.loops import Carried, Watch
+from stream.bench.measure import CpuClock, PeerFailed, Timed, best_in_turn
+from stream.bench.memory import hold
+from stream.bench.peers import GET_MOA, GET_RIVER, MOA, RIVER, find_peers, moa_jars
+from stream.bench.report import (
+    HEAD,
+    Column,
+    Goal,
+    Report,
+    Table,
+    as_markdown,
+    at_least,
+    at_most,
+    show,
+    with_section,
+    write_section,
+)
+from stream.bench.streams import Chunk, Led, Multiplexer, Nominal, Source, as_json, described, schema_of
+from stream.broker.fetch import has_maven
+from stream.cli import bench as module
+from stream.cli.bench import bench
+
+TINY = compiled.Sizes(2_000, 500, 1, True, (100, 200), 300, 2_000)
+TINY_STREAM = on_broker.Sizes(2_000, 500, (500,), 1, (500,), 0.5)
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+def quiet(what: str) -> None:
+    """Tell nobody."""
+
+
+def run(*arguments: str) -> Result:
+    return CliRunner().invoke(bench, list(arguments))
+
+
+@pytest.fixture
+def tiny(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Make --quick quicker."""
+    monkeypatch.setattr(compiled, "QUICK", TINY)
+    monkeypatch.setattr(growing, "QUICK_PLACES", (1_000, 10_000))
+    monkeypatch.setattr(on_broker, "QUICK", TINY_STREAM)
+
+
+# ---- streams
+
+SOURCES = pytest.mark.parametrize(
+    "make", [Nominal, lambda: Nominal(0.05), lambda: Nominal(attributes=8), Led, Multiplexer]
+)
+
+
+@SOURCES
+def test_a_source_draws_the_same_records_again(make: type[Source]) -> None:
+    first, second = make(), make()
+    for size in (300, 200):
+        one, other = first.draw(size), second.draw(size)
+        assert np.array_equal(one.rows, other.rows)
+        assert np.array_equal(one.labels, other.labels)
+        assert len(one) == size
+    assert not np.array_equal(first.draw(200).rows, other.rows)
+
+
+@SOURCES
+def test_every_value_and_class_of_a_source_has_a_code_that_is_declared(make: type[Source]) -> None:
+    source = make()
+    chunk = source.draw(5_000)
+    assert chunk.rows.dtype == np.uint32
+    assert chunk.labels.dtype == np.int32
+    assert chunk.rows.min() == 1
+    assert (chunk.rows.max(axis=0) <= np.array(source.sizes)).all()
+    assert set(chunk.labels.tolist()) == set(range(source.classes))
+
+
+def test_noise_changes_so_many_classes_and_nothing_else() -> None:
+    clean, noisy = Nominal().draw(20_000), Nominal(0.05).draw(20_000)
+    assert np.array_equal(clean.rows, noisy.rows)
+    assert 0.04 < (clean.labels != noisy.labels).mean() < 0.06
+
+
+def test_the_class_of_a_multiplexer_is_the_bit_at_the_address() -> None:
+    chunk = Multiplexer(address=2).draw(200)
+    for row, label in zip(chunk.rows - 1, chunk.labels, strict=True):
+        assert label == row[2 + 2 * row[0] + row[1]]
+
+
+def test_a_digit_without_noise_is_told_by_its_segments() -> None:
+    chunk = Led(noise=0.0).draw(1_000)
+    shapes = {tuple(row[:7].tolist()) for row in chunk.rows}
+    assert len(shapes) == 10
+    assert len({(tuple(row[:7].tolist()), label) for row, label in zip(*chunk, strict=True)}) == 10
+
+
+def test_the_json_of_a_record_says_what_its_codes_say() -> None:
+    source = Nominal(attributes=8)
+    chunk = source.draw(50)
+    learner = fresh(source)
+    for number, text in enumerate(as_json(source, chunk, first=7)):
+        record = json.loads(text)
+        assert record.pop("id") == number + 7
+        label = record.pop("class")
+        assert learner.codes.encode(record, label) == (
+            tuple(chunk.rows[number].tolist()),
+            chunk.labels[number],
+        )
+        assert (record, label) == list(described(source, chunk))[number]
+    assert learner.codes.grown == fresh(source).codes.grown
+
+
+def test_the_rule_of_a_nominal_stream_can_be_learned() -> None:
+    source = Nominal()
+    learner = fresh(source)
+    learn(learner, source.draw(10_000), CpuClock())
+    assert learn(learner, source.draw(2_000), CpuClock()) > 1_950
+
+
+# ---- measuring
+
+
+def test_contenders_take_turns_and_the_best_pass_counts() -> None:
+    passes: list[str] = []
+    times = {"a": iter([3.0, 1.0, 2.0]), "b": iter([30.0])}
+
+    def one(name: str) -> Timed:
+        passes.append(name)
+        return Timed(10, next(times[name]), 5)
+
+    best = best_in_turn({"a": lambda: one("a"), "b": lambda: one("b")}, 3, quiet, "x")
+    # The second is slow and has no more turns.
+    assert passes == ["a", "b", "a", "a"]
+    assert best == {"a": Timed(10, 1.0, 5), "b": Timed(10, 30.0, 5)}
+    assert best["a"].rate == 10
+    assert best["b"].micros == 3e6
+    assert best["b"].accuracy == 0.5
+
+
+def test_both_ways_to_our_learner_give_the_same_answers() -> None:
+    source = Nominal(0.05)
+    chunk = source.draw(5_000)
+    told = {name: run() for name, run in our_passes(source, chunk, bare=True).items()}
+    assert told[OURS].correct == told[FACE].correct
+    assert told[OURS].accuracy > 0.8
+    assert all(timed.records == 5_000 and timed.seconds > 0 for timed in told.values())
+
+
+def test_the_memory_of_a_tree_is_measured_at_the_number_of_different_records_asked_for() -> None:
+    held = hold(3_000, 0.0)
+    assert held.records == 3_000
+    assert held.reported > 3_000 * 22
+
+
+def test_a_watch_runs_from_the_first_commit_to_the_last() -> None:
+    watch = Watch(10)
+    assert watch.carried() == Carried(0, 0.0, 0.0)
+    assert not watch.committed(0)
+    assert not watch.committed(4)
+    assert not watch.committed(7)
+    assert watch.committed(11)
+    carried = watch.carried()
+    assert carried.records == 7
+    assert carried.wall > 0
+    assert not Watch(0).committed(100)
+
+
+# ---- peers
+
+
+def test_a_peer_that_is_not_there_is_left_out_and_told_about(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("stream.bench.peers.has_river", lambda: False)
+    monkeypatch.setattr("stream.bench.peers.has_maven", lambda: False)
+    peers = find_peers(["river", "moa"], None, quiet)
+    assert peers.there == {}
+    assert peers.notes == [GET_RIVER, GET_MOA]
+    assert find_peers([], None, quiet).notes == []
+
+
+@pytest.mark.skipif(not has_maven() or not shutil.which("javac"), reason="no Maven or no JDK")
+def test_moa_learns_the_same_records_in_a_jvm() -> None:
+    try:
+        peers = find_peers(["moa"], None, quiet)
+    except PeerFailed as error:
+        pytest.skip(str(error))
+    if not peers.there:
+        pytest.skip(peers.notes[0])
+    source = Nominal()
+    with peers.there[MOA].passes(source, source.draw(3_000), majority=True) as ways:
+        told = [run() for run in ways.values()]
+    assert len(told) == 2
+    assert all(timed.records == 3_000 and timed.seconds > 0 for timed in told)
+    assert all(timed.accuracy > 0.6 for timed in told)
+
+
+@pytest.mark.skipif(not has_maven() or not shutil.which("javac"), reason="no Maven or no JDK")
+def test_a_jvm_that_dies_is_a_peer_that_failed(tmp_path: Path) -> None:
+    peer = find_peers(["moa"], None, quiet).there.get(MOA)
+    if peer is None:
+        pytest.skip("MOA cannot be fetched")
+    broken = type(peer)(tmp_path)  # type: ignore[call-arg]
+    source = Nominal()
+    with (
+        pytest.raises(PeerFailed, match="did not finish a pass"),
+        broken.passes(source, source.draw(10), majority=False),
+    ):
+        pass
+
+
+def test_jars_are_not_fetched_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    calls: list[str] = []
+    monkeypatch.setattr("stream.bench.peers.has_maven", lambda: True)
+    monkeypatch.setattr("stream.bench.peers.shutil.which", lambda name: f"/nowhere/{name}")
+
+    def pretend(command: list[str], each: object, *, directory: Path, seconds: float) -> object:
+        calls.append(command[0])
+        return msgspec.defstruct("Ending", [("status", int), ("late", bool)])(len(calls) == 1, False)
+
+    monkeypatch.setattr("stream.bench.peers.follow", pretend)
+    with pytest.raises(PeerFailed, match="Maven could not fetch it"):
+        moa_jars(tmp_path, quiet)
+    assert moa_jars(tmp_path, quiet) == moa_jars(tmp_path, quiet) == tmp_path / "espalier" / "moa" / "jars"
+    assert calls == ["/nowhere/mvn"] * 2
+
+
+# ---- reports
+
+
+def test_a_goal_says_by_how_much_it_was_missed() -> None:
+    assert at_least("a", 100, 80.0) == Goal("a", ">= 100x", "80.0x", False, "missed by 20 %")
+    assert at_least("a", 100, 99.99).verdict == "missed by 0.1 %"
+    assert at_least("a", 5, 7.0, moonshot=10) == Goal("a", ">= 5x, moonshot 10x", "7.0x", True, "met")
+    assert at_least("a", 5, 12.0, moonshot=10).verdict == "met, the moonshot too"
+    assert at_least("a", 0, -0.5, " points").verdict == "missed by 0.50 points"
+    assert at_most("b", 2.5, 5.0).verdict == "missed by 100 %"
+    assert at_most("b", 64, 60.0, " MB").verdict == "met"
+    assert at_most("b", 64, None).met is None
+
+
+def sample() -> Report:
+    return Report(
+        "core",
+        "The title",
+        False,
+        goals=[at_least("speed", 10, 5.0), at_most("size", 10, 5.0)],
+        tables=[
+            Table("Some", (Column("who"), Column("n", ",d"), Column("r", ".1f", "x")), [("we", 1_234, None)])
+        ],
+        notes=["a note"],
+        machine="a machine",
+        date="2020-02-02",
+        seconds=12.3,
+    )
+
+
+def test_a_section_of_a_document_is_written_anew_and_the_rest_is_left_alone(tmp_path: Path) -> None:
+    file = tmp_path / "performance.md"
+    write_section(file, sample(), "espalier bench core")
+    text = file.read_text()
+    assert text.startswith(HEAD)
+    file.write_text(text + "\nBy hand.\n")
+    again = sample()
+    again.title = "Another title"
+    write_section(file, again, "espalier bench core", tmp_path / "core.svg")
+    text = file.read_text()
+    assert "The title" not in text
+    assert "## Another title" in text
+    assert "![Another title](core.svg)" in text
+    assert text.endswith("\nBy hand.\n")
+    assert text.count("espalier bench core -->") == 2
+
+
+def test_the_sections_of_two_benches_stand_beside_each_other() -> None:
+    document = with_section(with_section("head\n", "a", "one"), "b", "two")
+    document = with_section(document, "a", "three")
+    assert re.findall(r"one|two|three", document) == ["three", "two"]
+
+
+def test_a_report_in_a_document_shows_what_was_missed() -> None:
+    text = as_markdown(sample(), "espalier bench core")
+    assert "| speed | >= 10x | 5.0x | **missed by 50 %** |" in text
+    assert "| size | <= 10x | 5.00x | met |" in text
+    assert "| we | 1,234 | - |" in text
+    assert "- a note" in text
+
+
+def test_a_report_is_printed_with_nothing_cut_off(capsys: pytest.CaptureFixture[str]) -> None:
+    show(sample(), rich.console.Console(width=100))
+    told = capsys.readouterr().out
+    assert "missed by 50 %" in told
+    assert "1,234" in told
+    assert "a machine" in told
+
+
+# ---- the commands
+
+
+@pytest.mark.usefixtures("tiny")
+def test_bench_core_prints_its_table_and_writes_figures_and_a_chart(tmp_path: Path) -> None:
+    figures, picture, document = tmp_path / "c.json", tmp_path / "c.svg", tmp_path / "p.md"
+    places = ("--json", str(figures), "--svg", str(picture), "--write", str(document))
+    result = run("core", "--quick", "--peers", "none", *places)
+    assert result.exit_code == 0, result.output
+    assert "against River HoeffdingTree, 22 nominal attributes, no noise" in result.output
+    assert "not measured" in result.output
+    assert "from JSON bytes to learned" in result.output
+    report = msgspec.json.decode(figures.read_bytes(), type=Report)
+    assert report.bench == "core"
+    assert report.quick
+    assert [table.title.partition(":")[0] for table in report.tables] == [
+        *["Answer, then learn"] * 4,
+        "From JSON bytes to learned",
+        "A step of a full window",
+        "Memory",
+    ]
+    assert all(row[1] for table in report.tables for row in table.rows)
+    assert len(ET.parse(picture).getroot().findall(f".//{SVG}rect")) > 4
+    assert "## The compiled learner" in document.read_text()
+    assert "`espalier bench core" in document.read_text()
+
+
+@pytest.mark.usefixtures("tiny")
+def test_bench_growth_prints_its_table_and_writes_figures_and_a_chart(tmp_path: Path) -> None:
+    figures, picture = tmp_path / "g.json", tmp_path / "g.svg"
+    result = run("growth", "--quick", "--json", str(figures), "--svg", str(picture))
+    assert result.exit_code == 0, result.output
+    report = msgspec.json.decode(figures.read_bytes(), type=Report)
+    (table,) = report.tables
+    assert [row[:2] for row in table.rows] == [
+        ("everything kept", 1_000),
+        ("everything kept", 10_000),
+        ("window of 5,000", 1_000),
+        ("window of 5,000", 10_000),
+    ]
+    assert [row[6] for row in table.rows] == [1_000, 10_000, 1_000, 5_000]
+    assert len(report.goals) == 2
+    assert "cost per record at 10,000 against 1,000 records" in result.output
+    assert len(ET.parse(picture).getroot().findall(f".//{SVG}title")) == 4
+
+
+@pytest.mark.broker
+@pytest.mark.usefixtures("tiny")
+def test_bench_stream_prints_its_table_and_writes_figures(tmp_path: Path) -> None:
+    figures = tmp_path / "s.json"
+    result = run("stream", "--quick", "--json", str(figures))
+    assert result.exit_code == 0, result.output
+    report = msgspec.json.decode(figures.read_bytes(), type=Report)
+    speeds, latencies = report.tables
+    assert [row[:2] for row in speeds.rows] == [("pass-through", 500), ("espalier, id5r", 500)]
+    assert all(isinstance(row[2], float) and row[2] > 0 for row in speeds.rows)
+    assert [row[:2] for row in latencies.rows] == [("pass-through", 500), ("espalier, id5r", 500)]
+    for row in latencies.rows:
+        assert isinstance(row[2], float)
+        assert isinstance(row[3], float)
+        assert 0 < row[2] <= row[3] < 20_000
+        assert row[4] == 250
+    assert "engine against pass-through, 500 records to a transaction, wall" in result.output
+
+
+def test_an_unknown_peer_is_refused() -> None:
+    result = run("core", "--peers", "weka")
+    assert result.exit_code == 2
+    assert 'there is no peer "weka"' in result.output
+
+
+@pytest.mark.usefixtures("tiny")
+def test_growth_is_measured_in_the_second_half_of_the_records_up_to_a_place() -> None:
+    marks = growing._run((1_000, 4_000), None, quiet)
+    assert [(mark.whole.records, mark.half.records) for mark in marks] == [(1_000, 500), (4_000, 2_000)]
+    assert all(one.whole.seconds < other.whole.seconds for one, other in pairwise(marks))
+    assert all(mark.half.seconds < mark.whole.seconds for mark in marks)
+
+
+def test_the_command_is_told_without_the_places_of_its_results(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(
+        "sys.argv", ["espalier", "bench", "core", "--quick", "--json", "x", "--svg=y", "--peers", "moa"]
+    )
+    typed: list[str] = []
+
+    def measure(*_: object) -> Report:
+        typed.append(module._as_typed())
+        return sample()
+
+    monkeypatch.setattr(compiled, "core", measure)
+    run("core", "--quick", "--peers", "none")
+    assert typed == ["espalier bench core --quick --peers moa"]
+
+
+def test_a_chart_of_bars_on_a_logarithmic_scale_has_a_bar_for_each_figure() -> None:
+    chart = Chart("t", "x", "y", (Series("a", ((0.0, 10.0), (1.0, 1e6))),), ("one", "two"), logarithmic=True)
+    root = ET.fromstring(module.svg([chart]))
+    assert len(root.findall(f".//{SVG}title")) == 2
+
+
+def test_a_chunk_is_as_long_as_its_classes() -> None:
+    assert len(Chunk(np.zeros((3, 2), dtype=np.uint32), np.zeros(3, dtype=np.int32))) == 3
+    assert RIVER != MOA
+    assert schema_of(Nominal()).attributes[0].name == "a00"
