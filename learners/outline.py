@@ -9,6 +9,7 @@ import hashlib
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import NamedTuple, TypeAlias
 
 Counts = tuple[tuple[str, int], ...]
@@ -133,8 +134,19 @@ def post_order(outline: Outline) -> Iterator[Outline]:
 # ---- digest
 
 
-def _canonical(data: object) -> bytes:
-    return json.dumps(data, sort_keys=True, separators=(",", ":"), ensure_ascii=False).encode()
+@lru_cache(maxsize=1 << 16)
+def _quoted(text: str | None) -> str:
+    """Return a text as JSON. The same few names are written over and over."""
+    return json.dumps(text, ensure_ascii=False)
+
+
+def _canonical(node: Outline) -> str:
+    """Return the text a node's digest is made from; the branches have theirs already."""
+    if isinstance(node, Leaf):
+        return f'{{"answer":{_quoted(node.answer)}}}'
+    branches = ",".join(f'{_quoted(value)}:"{child._digest}"' for value, child in node.branches)
+    at_most = "" if node.test.at_most is None else f'"at_most":{json.dumps(node.test.at_most)},'
+    return f'{{{at_most}"attribute":{_quoted(node.test.attribute)},"branches":{{{branches}}}}}'
 
 
 def digest(outline: Outline | None) -> str:
@@ -148,19 +160,14 @@ def digest(outline: Outline | None) -> str:
     stack: list[Outline] = [outline]
     while stack:
         node = stack[-1]
-        if isinstance(node, Leaf):
-            form: dict[str, object] = {"answer": node.answer}
-        else:
+        if isinstance(node, Split) and not node._digest:
             waiting = [child for _, child in node.branches if not child._digest]
-            if waiting and not node._digest:
+            if waiting:
                 stack.extend(waiting)
                 continue
-            form = {"attribute": node.test.attribute, "branches": {v: c._digest for v, c in node.branches}}
-            if node.test.at_most is not None:
-                form["at_most"] = node.test.at_most
         stack.pop()
         if not node._digest:
-            object.__setattr__(node, "_digest", hashlib.sha256(_canonical(form)).hexdigest())
+            object.__setattr__(node, "_digest", hashlib.sha256(_canonical(node).encode()).hexdigest())
     return outline._digest
 
 
@@ -173,21 +180,14 @@ def to_json(outline: Outline | None) -> str:
         return "null"
     texts: dict[int, str] = {}
     for node in post_order(outline):
-        counts = json.dumps(dict(node.counts), ensure_ascii=False)
+        counts = ", ".join(f"{_quoted(name)}: {n}" for name, n in node.counts)
         if isinstance(node, Leaf):
-            text = f'{{"answer": {json.dumps(node.answer, ensure_ascii=False)}, "counts": {counts}}}'
+            text = f'{{"answer": {_quoted(node.answer)}, "counts": {{{counts}}}}}'
         else:
-            test: dict[str, object] = {"attribute": node.test.attribute}
-            if node.test.at_most is not None:
-                test["at_most"] = node.test.at_most
-            branches = ", ".join(
-                f"{json.dumps(value, ensure_ascii=False)}: {texts[id(child)]}"
-                for value, child in node.branches
-            )
-            text = (
-                f'{{"test": {json.dumps(test, ensure_ascii=False)}, "counts": {counts}, '
-                f'"branches": {{{branches}}}}}'
-            )
+            at_most = "" if node.test.at_most is None else f', "at_most": {json.dumps(node.test.at_most)}'
+            branches = ", ".join(f"{_quoted(value)}: {texts[id(child)]}" for value, child in node.branches)
+            test = f'{{"attribute": {_quoted(node.test.attribute)}{at_most}}}'
+            text = f'{{"test": {test}, "counts": {{{counts}}}, "branches": {{{branches}}}}}'
         texts[id(node)] = text
     return texts[id(outline)]
 

@@ -5,7 +5,8 @@ ten thousand. The same seed and the same chunks give the same records.
 """
 
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple, Protocol
+from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,7 +28,8 @@ _SEGMENTS = (
 )
 
 
-class Chunk(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Chunk:
     """Some records: a row of codes for each, of which 1 is an attribute's first value, and their classes."""
 
     rows: Codes
