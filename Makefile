@@ -5,7 +5,7 @@ BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo test check laws sanitize bench clean lock
+.PHONY: help install demo test check laws sanitize fuzz bench clean lock
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -39,17 +39,24 @@ check: $(READY) ## format, lint, types, import rules
 laws: $(READY) ## the learners' laws at length: a million insertions compared with ID3
 	@HYPOTHESIS_PROFILE=laws $(BIN)/python -m pytest tests/learners $(ARGS)
 
-sanitize: $(READY) ## the core's laws under AddressSanitizer and UndefinedBehaviorSanitizer
+SANITIZED := LD_PRELOAD="$$(gcc -print-file-name=libasan.so) $$(gcc -print-file-name=libubsan.so)" \
+	ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 $(CURDIR)/$(BIN)/python
+
+build/sanitized/.ready: $(READY)
 	@echo "building a copy with the compiler's checks in build/sanitized"
 	@rm -rf build/sanitized && mkdir -p build/sanitized
 	@git ls-files -z | xargs -0 cp --parents -t build/sanitized
 	@cd build/sanitized && ESPALIER_SANITIZE=address,undefined $(CURDIR)/$(BIN)/python setup.py -q build_ext --inplace
-	@cd build/sanitized && LD_PRELOAD="$$(gcc -print-file-name=libasan.so) $$(gcc -print-file-name=libubsan.so)" \
-		ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 \
-		$(CURDIR)/$(BIN)/python -m pytest -q tests/learners/test_core.py -m "not data" $(ARGS)
+	@touch $@
+
+sanitize: build/sanitized/.ready ## the core's laws under AddressSanitizer and UndefinedBehaviorSanitizer
+	@cd build/sanitized && $(SANITIZED) -m pytest -q tests/learners/test_core.py -m "not data" $(ARGS)
+
+fuzz: build/sanitized/.ready ## random lives of the core under the sanitizers (ARGS="--seconds 600")
+	@cd build/sanitized && $(SANITIZED) -m tests.fuzz_core $(ARGS)
 
 bench: $(READY) ## how fast, beside the pass-through loop
-	@$(BIN)/python -m tests.bench.stream $(ARGS)
+	@$(BIN)/espalier bench core $(ARGS) && $(BIN)/espalier bench growth $(ARGS) && $(BIN)/espalier bench stream $(ARGS)
 
 lock: $(READY) ## pin the newest versions that fit pyproject.toml
 	@$(BIN)/python -m pip install --quiet uv

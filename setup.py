@@ -33,7 +33,10 @@ setup(
         [
             Extension(
                 "learners.core._core",
-                [f"learners/core/{name}" for name in ("_core.pyx", "tree.c", "nodes.c", "scores.c", "store.c", "dump.c")],
+                [
+                    f"learners/core/{name}"
+                    for name in ("_core.pyx", "tree.c", "nodes.c", "scores.c", "store.c", "dump.c")
+                ],
                 include_dirs=["learners/core"],
                 extra_compile_args=["-std=c11", "-Wall", *FLAGS],
                 extra_link_args=[f"-fsanitize={SANITIZE}"] if SANITIZE else [],

@@ -54,11 +54,17 @@ class Intake:
             yield from self._general(records, None)
             return
         rows = self._reader.read([record.value for record in records])
-        if rows.understood.all() and not any(record.headers for record in records):
+        if rows.understood.all() and all(self._is_plain(r) for r in records if r.headers or r.key):
             ids = [b"null" if text is None else text for text in rows.ids]
             yield Segment(list(records), ids, rows.codes, rows.labels)
         else:
             yield from self._general(records, rows)
+
+    def _is_plain(self, record: Record) -> bool:
+        """Whether there is nothing to look at but the value, which is all that the fast way sees."""
+        if record.headers:
+            return False
+        return record.key is None or len(record.key) + len(record.value or b"") <= self._decoder.max_bytes
 
     def _general(self, records: Sequence[Record], read: Rows | None) -> Iterator[Segment]:
         """Take the general way with every record that the fast one has not understood."""
@@ -67,7 +73,7 @@ class Intake:
         rows: list[Row] = []
         labels: list[int] = []
         for index, record in enumerate(records):
-            if read is not None and read.understood[index] and not record.headers:
+            if read is not None and read.understood[index] and self._is_plain(record):
                 row = tuple(read.codes[index].tolist())
                 row += (0,) * (len(self._codes.attributes) - len(row))
                 label, id_text = int(read.labels[index]), read.ids[index] or b"null"

@@ -49,7 +49,9 @@ class Block(msgspec.Struct, array_like=True, frozen=True):
         chosen = np.flatnonzero(labels >= 0)
         if not len(chosen):
             return None
-        coded = np.asarray(rows, dtype="<u4").reshape(len(labels), -1)[chosen]
+        # Of a record without a label the codes may be of what nothing is known about, which are negative.
+        known = rows[chosen] if isinstance(rows, np.ndarray) else [rows[i] for i in chosen.tolist()]
+        coded = np.asarray(known, dtype="<u4").reshape(len(chosen), -1)
         return cls(
             coded.shape[1],
             coded.tobytes(),

@@ -9,11 +9,13 @@ from collections.abc import Callable, Sequence
 from typing import Protocol
 
 import msgspec
+import numpy as np
+from numpy.typing import NDArray
 
 from learners.change import ChangeKind
-from learners.codes import Mark
+from learners.codes import Mark, Row
+from learners.learner import BatchResult, Learner
 from learners.learner import Learned as LearnerLearned
-from learners.learner import Learner
 from learners.outline import digest, size
 from stream.codec import Decoder, change_record, dead_letter, encode
 from stream.errors import RejectedRecord, StateError
@@ -31,7 +33,7 @@ from stream.events import (
 )
 from stream.fast.predictions import PredictionWriter
 from stream.fast.rows import RowReader
-from stream.intake import Intake, Segment
+from stream.intake import Codings, Intake, Segment
 from stream.journal import FORMAT, Block, JournalEntry, pack, unpack
 from stream.record import Output, Record
 from stream.telling import Place, Telling
@@ -115,7 +117,7 @@ class LearningProcessor:
     def _run(self, segment: Segment, places: list[tuple[int, int]]) -> None:
         """Answer and learn records whose rows have one width, and tell what came of it."""
         before = self.learner.ops
-        result = self.learner.learn_batch(segment.rows, segment.labels)
+        result = self._learn(segment.rows, segment.labels)
         spent = self.learner.ops - before
         told = Telling(segment, places, result.predictions, self._writer, self.learner.codes)
         start = 0
@@ -131,6 +133,10 @@ class LearningProcessor:
         labelled = segment.labels >= 0
         self._observe(Answered(self._place.agent, told.hits(labelled), int((~labelled).sum())))
         self._observe(Learned(self._place.agent, int(labelled.sum()), spent, tuple(kinds)))
+
+    def _learn(self, rows: Sequence[Row] | Codings, labels: NDArray[np.int32]) -> BatchResult:
+        # A learner that keeps what it is given must not get numbers of numpy, which no snapshot can hold.
+        return self.learner.learn_batch(rows, labels if self.learner.takes_arrays else labels.tolist())
 
     def _predict(self, told: Telling, start: int, end: int) -> None:
         """Tell the predictions of records that were answered by the tree of this moment."""
@@ -197,9 +203,7 @@ class LearningProcessor:
         instances = 0
         for block in told.blocks:
             rows, labels = block.unpack()
-            self.learner.learn_batch(
-                rows if self.learner.takes_arrays else list(map(tuple, rows.tolist())), labels
-            )
+            self._learn(rows if self.learner.takes_arrays else list(map(tuple, rows.tolist())), labels)
             instances += len(labels)
         self._digest = digest(self.learner.outline_lately)
         if self._digest != told.digest:

@@ -53,7 +53,7 @@ def window_steps(
 
 
 def _steps(source: Nominal, before: Chunk, after: Chunk, window: int | None) -> Timed:
-    learner = fresh(source, window=None)
+    learner = fresh(source, window=window)
     learn(learner, before, CpuClock())
     clock = CpuClock()
     correct = learn(learner, after, clock)

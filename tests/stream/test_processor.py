@@ -363,6 +363,20 @@ def test_a_limit_of_the_model_is_kept_for_ever() -> None:
     assert told.predictions[-1]["flags"] == ["unseen_value"]
 
 
+def test_a_long_key_is_refused_whether_or_not_the_names_in_the_value_are_known() -> None:
+    agent = Agent(name="a", input=INPUT)
+    value = b'{"x": "1", "class": "p"}'
+    place = Partition(INPUT, 0)
+    long = b"k" * Limits().max_record_bytes
+    records = [Record(place, 0, value, long), Record(place, 1, value), Record(place, 2, value, long)]
+    one, other = make(agent), make(agent)
+    whole = told_by(one.process(records), agent)
+    apart = told_by([output for record in records for output in other.process([record])], agent)
+    for told in (whole, apart):
+        assert [position(letter) for letter in told.letters] == [(0, 0), (0, 2)]
+        assert len(told.predictions) == 1
+
+
 # ---- batches
 
 
