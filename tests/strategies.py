@@ -20,8 +20,8 @@ from learners.outline import AttributeTest, Leaf, Outline, Split
 from learners.schema import Attribute, Instance, Schema, Value
 from tests.oracle import text_of
 
-# The family of 1989 asks for a deeper stack when its first learner is made, and hypothesis wants no such thing
-# to happen in the middle of a test.
+# The family of 1989 asks for a deeper stack when its first learner is made. Hypothesis wants no such thing to
+# happen in the middle of a test.
 LEARNERS["id3"]()
 
 Declared = Literal["nothing", "open", "closed"]
