@@ -114,6 +114,15 @@ void node_unlink(Tree *tree, Node *node, uint32_t instance) {
         store->previous[after] = before;
 }
 
+/* The instances of a set lie scattered: have the next one fetched while this one is worked on. */
+static inline void look_ahead(const Store *store, uint32_t instance) {
+    if (instance == NO_INSTANCE) return;
+    __builtin_prefetch(row_of(store, instance));
+    __builtin_prefetch(&store->times[instance]);
+    __builtin_prefetch(&store->labels[instance]);
+    __builtin_prefetch(&store->next[instance]);
+}
+
 static void count_set(Tree *tree, Node *node, const Node *set) {
     const Store *store = &tree->store;
     const int32_t *offsets = tree->offsets;
@@ -125,7 +134,7 @@ static void count_set(Tree *tree, Node *node, const Node *set) {
         const uint16_t *wide = (const uint16_t *)row;
         uint32_t *column = node->counts + store->labels[i];
         uint32_t times = store->times[i];
-        if (store->next[i] != NO_INSTANCE) __builtin_prefetch(row_of(store, store->next[i]));
+        look_ahead(store, store->next[i]);
         if (narrow)
             for (int32_t a = 0; a < width; a++) column[(size_t)(offsets[a] + row[a]) * step] += times;
         else
@@ -184,6 +193,7 @@ int node_distribute(Tree *tree, Node *node, Test test) {
     uint32_t i = node->head;
     while (i != NO_INSTANCE) {
         uint32_t following = store->next[i];
+        look_ahead(store, following);
         Node **branch = &branches[code_at(store, row_of(store, i), test.attribute)];
         if (!*branch && !(*branch = node_new(tree))) break;
         node_store(tree, *branch, i);
@@ -262,6 +272,7 @@ static int split_off(Tree *tree, Node *branch, Test test, Node **level_two, int3
     uint32_t i = branch->head;
     while (i != NO_INSTANCE) {
         uint32_t following = store->next[i];
+        look_ahead(store, following);
         Node **place = &level_two[(size_t)code_at(store, row_of(store, i), test.attribute) * step];
         if (!*place && !(*place = node_new(tree))) return -1;
         node_store(tree, *place, i);
