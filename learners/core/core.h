@@ -145,6 +145,7 @@ int64_t store_bytes(const Store *store);
 int64_t store_next_growth(const Store *store);
 int store_widen(Store *store, int32_t width, int32_t code_bytes);
 uint32_t store_find(const Store *store, const uint8_t *row, uint16_t label);
+void store_expect(const Store *store, const uint8_t *row, uint16_t label);
 uint32_t store_add(Store *store, const uint8_t *row, uint16_t label);
 void store_drop(Store *store, uint32_t instance);
 int store_arrived(Store *store, uint32_t instance);

@@ -146,6 +146,13 @@ uint32_t store_find(const Store *store, const uint8_t *row, uint16_t label) {
     }
 }
 
+/* Have the place fetched where an instance will be looked for soon. */
+void store_expect(const Store *store, const uint8_t *row, uint16_t label) {
+    uint64_t p = hash_of(row, store->stride, label) & store->hash_mask;
+    __builtin_prefetch(&store->hash[p]);
+    __builtin_prefetch(&store->tags[p]);
+}
+
 /* Keep an instance that is not there yet; NO_INSTANCE where there is no memory. */
 uint32_t store_add(Store *store, const uint8_t *row, uint16_t label) {
     if ((uint64_t)(store->distinct + 1) * 3 > (store->hash_mask + 1) * 2)

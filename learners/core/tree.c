@@ -532,6 +532,7 @@ int64_t tree_run(Tree *tree, const uint32_t *codes, const int32_t *labels, int64
     for (int64_t i = start; i < end && !tree->failed; i++) {
         tree->changed = 0;
         tree_row(tree, codes + i * tree->attributes);
+        if (labels[i] >= 0) store_expect(&tree->store, tree->row, (uint16_t)labels[i]);
         Answer answer = tree_answer(tree);
         Node *node = answer.node;
         answers[i] = node ? majority(tree, node) : -1;
