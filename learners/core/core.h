@@ -130,8 +130,14 @@ typedef struct {
 } Answer;
 
 /* scores.c */
+#define X_LOG_X_TABLE (1 << 18)
+extern int64_t x_log_x_table[X_LOG_X_TABLE]; /* the same for all trees; larger arguments are computed */
 void make_x_log_x(void);
-int64_t x_log_x(int64_t x);
+int64_t computed_x_log_x(int64_t x);
+static inline int64_t x_log_x(int64_t x) {
+    return x < X_LOG_X_TABLE ? x_log_x_table[x] : computed_x_log_x(x);
+}
+void watch(Tree *tree, Node *node);
 int look(Tree *tree, Node *node, int everything);
 int32_t majority(const Tree *tree, const Node *node);
 int needs_look(Tree *tree, const Node *node);

@@ -5,26 +5,26 @@
 #include "core.h"
 
 #define ROUNDING 100000
-#define TABLE (1 << 18)
+int64_t x_log_x_table[X_LOG_X_TABLE];
 
-static int64_t table[TABLE]; /* the same for all trees; larger arguments are computed */
-
-static int64_t computed(int64_t x) {
+int64_t computed_x_log_x(int64_t x) {
     return llrint(((double)x * log2((double)x)) * (double)(1 << FRACTION_BITS));
 }
 
 void make_x_log_x(void) {
-    if (table[2]) return;
-    for (int64_t x = 2; x < TABLE; x++) table[x] = computed(x);
+    if (x_log_x_table[2]) return;
+    for (int64_t x = 2; x < X_LOG_X_TABLE; x++) x_log_x_table[x] = computed_x_log_x(x);
 }
-
-int64_t x_log_x(int64_t x) { return x < TABLE ? table[x] : computed(x); }
 
 /* Scores are compared after rounding to 1e-5: two that lie this close may be equal. Twice the unit, because
  * rounding in the last bit of x log x can make a bound that is not looked at too high by so much. */
 int64_t rounding_unit(int64_t n) { return 2 * ((n << FRACTION_BITS) / ROUNDING) + 2; }
 
 static int64_t rounded(int64_t numerator, __int128 denominator) {
+    if (numerator >= 0 && numerator < INT64_C(1) << 44 && denominator < INT64_C(1) << 60) {
+        int64_t narrow = (int64_t)denominator; /* as almost always: without a division of 128 bits */
+        return (numerator * 2 * ROUNDING + narrow) / (2 * narrow);
+    }
     __int128 value = (__int128)numerator * 2 * ROUNDING + denominator;
     __int128 twice = 2 * denominator;
     int64_t quotient = (int64_t)(value / twice);
@@ -199,12 +199,19 @@ static void set_alarms(Tree *tree, Node *node, int32_t best) {
             int64_t need = needed_gain(tree, node, a);
             if (need == INT64_MAX) continue; /* a new value or class makes us look anyway */
             int64_t alarm = node->S[a] + need - 2 * node->n - 2;
-            if (node->disorder - node->S[a] > need) /* significant, and equal to the test but for order */
-                node->S_alarm = INT64_MIN;
+            if (node->disorder - node->S[a] > need) /* significant, and as good as the test, if there is one */
+                node->S_alarm = node->disorder_alarm = INT64_MIN;
             else if (alarm < node->disorder_alarm)
                 node->disorder_alarm = alarm;
         }
     }
+}
+
+/* Note again when to look, after an instance was taken out and what is known of every score has fallen. */
+void watch(Tree *tree, Node *node) {
+    if (tree->settings.gain_ratio) return; /* which looks every time */
+    if (node->form == SPLIT) node->S[node->test.attribute] = node->S_test;
+    set_alarms(tree, node, node->form == SPLIT ? node->test.attribute : -1);
 }
 
 /* Whether something may have made another attribute the best since the last look. */
@@ -213,7 +220,7 @@ int needs_look(Tree *tree, const Node *node) {
     if (node->form != SPLIT) return 0;
     if (node->S_alarm == INT64_MIN || node->S_test + rounding_unit(node->n) >= node->S_alarm) return 1;
     if (!tree->settings.gated) return 0;
-    if (tree->settings.pearson) return 1;
+    if (tree->settings.pearson || is_identifier(tree, node, node->test.attribute)) return 1;
     int64_t need = needed_gain(tree, node, node->test.attribute);
     return need == INT64_MAX || node->disorder - node->S_test <= need;
 }

@@ -248,7 +248,7 @@ static void count_out(Tree *tree, Node *node, int32_t label) {
         uint32_t *cell = node->counts + tree->cells[a];
         int64_t total = 0;
         for (int32_t c = 0; c < tree->classes; c++) total += cell[c];
-        node->S[a] -= step_up(total - 1) - step_up(cell[label] - 1);
+        if (!tree->used[a]) node->S[a] -= step_up(total - 1) - step_up(cell[label] - 1);
         cell[label]--;
         if (total == 1) node->values_here[a]--;
     }
@@ -402,7 +402,8 @@ static void leave_set(Tree *tree, Node *node, uint32_t instance, int32_t label, 
             node_untabulate(tree, node);
             node->form = LISTED;
         } else {
-            establish(tree, node);
+            watch(tree, node);
+            if (needs_look(tree, node)) establish(tree, node);
         }
     }
     if (was_pure != (node->present < 2) || majority(tree, node) != answer) reshape(tree, node);
@@ -413,7 +414,8 @@ static void forget_instance(Tree *tree, uint32_t instance) {
     int32_t label = tree->store.labels[instance];
     at_the_root(tree);
     tree->ops.forgotten++;
-    Node **path = malloc(sizeof(Node *) * (size_t)(tree->attributes + 2));
+    Node *few[64];
+    Node **path = tree->attributes < 64 ? few : malloc(sizeof(Node *) * (size_t)(tree->attributes + 2));
     if (!path) {
         tree->failed = 1;
         return;
@@ -430,11 +432,15 @@ static void forget_instance(Tree *tree, uint32_t instance) {
         node->S_test -= step_up(branch->n - 1) - step_up(branch->classes[label] - 1);
         class_out(tree, node, label);
         count_out(tree, node, label);
-        int decides = 0;
-        if (node->present < 2)
-            node_collapse(tree, node), reshape(tree, node);
-        else
-            decides = establish(tree, node);
+        int decides = 1;
+        if (node->present < 2) {
+            node_collapse(tree, node);
+            reshape(tree, node);
+            decides = 0;
+        } else {
+            watch(tree, node);
+            if (needs_look(tree, node)) decides = establish(tree, node);
+        }
         if (!decides) {
             leave_set(tree, node, instance, label, 1);
             break;
@@ -455,7 +461,7 @@ static void forget_instance(Tree *tree, uint32_t instance) {
     }
     if (tree->changed)
         for (int32_t i = 0; i < depth; i++) path[i]->reshaped = 1;
-    free(path);
+    if (path != few) free(path);
 }
 
 int tree_holds(Tree *tree, int32_t label) {
