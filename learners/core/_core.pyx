@@ -30,6 +30,7 @@ cdef extern from "core.h" nogil:
         Test test
         uint32_t head
         Node **branches
+        Test kept
         int32_t runner_up
         int64_t score
         int64_t margin
@@ -95,13 +96,14 @@ cdef extern from "core.h" nogil:
     int store_skip(Store *store, uint32_t instance)
     int32_t majority(const Tree *tree, const Node *node)
     void node_unexplain(const Tree *tree, Node *node)
+    Test branching(const Node *node)
 
 cdef extern from "dump.h" nogil:
     ctypedef struct Numbers:
         int64_t *data
         size_t length
         size_t capacity
-    int tree_dump(const Tree *tree, Numbers *numbers)
+    int tree_dump(Tree *tree, Numbers *numbers)
     int tree_load(Tree *tree, const int64_t *data, size_t length)
 
 PLAIN = ANSWER_PLAIN
@@ -290,11 +292,10 @@ cdef class CoreTree:
         cdef uint32_t i
         cdef int32_t v, a
         found = []
-        if node.form == SPLIT:
-            for v in range(branch_count(self.tree, node.test)):
+        if node.branches is not NULL:
+            for v in range(branch_count(self.tree, branching(node))):
                 if node.branches[v] is not NULL:
                     found += self._instances_of(node.branches[v])
-            return found
         i = node.head
         while i != NO_INSTANCE:
             row = tuple([code_at(&self.tree.store, row_of(&self.tree.store, i), a) for a in range(self.tree.attributes)])

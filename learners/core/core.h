@@ -43,6 +43,7 @@ struct Node {
     uint16_t *values_here; /* COUNTED, SPLIT: how many values of each attribute are present */
     int64_t *S;            /* COUNTED, SPLIT: n times the E-score of each attribute, or a lower bound of it */
     Node **branches;       /* SPLIT: by value of the tested attribute */
+    Test kept;             /* COUNTED: the test of branches that are kept for when it is significant again */
     int64_t S_test;        /* SPLIT: exact, kept up to date */
     int64_t disorder;      /* n times the entropy, exact, kept up to date */
     int64_t S_alarm;       /* look again once S_test comes this close */
@@ -177,6 +178,9 @@ void node_unlink(Tree *tree, Node *node, uint32_t instance);
 int node_distribute(Tree *tree, Node *node, Test test);
 void node_gather(Tree *tree, Node *node, Node *into);
 void node_collapse(Tree *tree, Node *node);
+void node_close(Tree *tree, Node *node);
+void node_fold(Tree *tree, Node *node);
+static inline Test branching(const Node *node) { return node->test.attribute >= 0 ? node->test : node->kept; }
 void node_unexplain(const Tree *tree, Node *node);
 int node_is_uniform(const Tree *tree, const Node *node);
 int node_pull_up(Tree *tree, Node *node, Test test);

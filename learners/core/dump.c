@@ -35,8 +35,18 @@ static int dump_node(const Tree *tree, const Node *node, Numbers *numbers) {
     return failed;
 }
 
-int tree_dump(const Tree *tree, Numbers *numbers) {
-    return tree->root ? dump_node(tree, tree->root, numbers) : 0;
+static void fold_all(Tree *tree, Node *node) {
+    node_fold(tree, node);
+    if (node->form != SPLIT) return;
+    for (int32_t v = 0; v < branch_count(tree, node->test); v++)
+        if (node->branches[v]) fold_all(tree, node->branches[v]);
+}
+
+/* Closed nodes are folded first: what is kept below them is a convenience, not a part of the state. */
+int tree_dump(Tree *tree, Numbers *numbers) {
+    if (!tree->root) return 0;
+    fold_all(tree, tree->root);
+    return dump_node(tree, tree->root, numbers);
 }
 
 /* ---- back */

@@ -35,7 +35,7 @@ Node *node_new(Tree *tree) {
     if (!node) return NULL;
     node->classes = (uint32_t *)(node + 1);
     node->id = tree->next_id++;
-    node->test = (Test){-1, -1};
+    node->test = node->kept = (Test){-1, -1};
     node->head = node->tail = NO_INSTANCE;
     node->runner_up = -1;
     node->reshaped = 1;
@@ -53,9 +53,10 @@ void node_untabulate(Tree *tree, Node *node) {
 }
 
 static void drop_branches(Tree *tree, Node *node) {
-    if (node->branches) give(tree, node->branches, sizeof(Node *) * (size_t)branch_count(tree, node->test));
+    if (node->branches)
+        give(tree, node->branches, sizeof(Node *) * (size_t)branch_count(tree, branching(node)));
     node->branches = NULL;
-    node->test = (Test){-1, -1};
+    node->test = node->kept = (Test){-1, -1};
 }
 
 /* Free one node; its branches, if any, belong to somebody else by now. */
@@ -68,7 +69,7 @@ void node_free(Tree *tree, Node *node) {
 void node_free_all(Tree *tree, Node *node) {
     if (!node) return;
     if (node->branches)
-        for (int32_t v = 0; v < branch_count(tree, node->test); v++) node_free_all(tree, node->branches[v]);
+        for (int32_t v = 0; v < branch_count(tree, branching(node)); v++) node_free_all(tree, node->branches[v]);
     node_free(tree, node);
 }
 
@@ -213,7 +214,7 @@ int node_distribute(Tree *tree, Node *node, Test test) {
 /* Move all instances of a subtree to the end of a set, and free the subtree. Class counts are not added. */
 void node_gather(Tree *tree, Node *node, Node *into) {
     if (node->branches)
-        for (int32_t v = 0; v < branch_count(tree, node->test); v++)
+        for (int32_t v = 0; v < branch_count(tree, branching(node)); v++)
             if (node->branches[v]) node_gather(tree, node->branches[v], into);
     if (node->head != NO_INSTANCE) {
         Store *store = &tree->store;
@@ -238,11 +239,30 @@ void node_collapse(Tree *tree, Node *node) {
     tree->ops.collapses++;
 }
 
+/* Take the test of a decision node that is no longer significant, and keep what was below it: noise makes a
+ * test come and go, and splitting a large set anew each time would make a record cost more and more. What
+ * arrives meanwhile waits in the node's own set. */
+void node_close(Tree *tree, Node *node) {
+    node->kept = node->test;
+    node->test = (Test){-1, -1};
+    node->form = COUNTED;
+    node->reshaped = 1;
+    tree->ops.collapses++;
+}
+
+/* Take the instances below a closed node up into its set, after all. */
+void node_fold(Tree *tree, Node *node) {
+    if (node->form != COUNTED || !node->branches) return;
+    for (int32_t v = 0; v < branch_count(tree, node->kept); v++)
+        if (node->branches[v]) node_gather(tree, node->branches[v], node);
+    drop_branches(tree, node);
+}
+
 /* Note that the paths to all nodes of a subtree have to be told again. */
 void node_unexplain(const Tree *tree, Node *node) {
     node->explained = 0;
     if (node->branches)
-        for (int32_t v = 0; v < branch_count(tree, node->test); v++)
+        for (int32_t v = 0; v < branch_count(tree, branching(node)); v++)
             if (node->branches[v]) node_unexplain(tree, node->branches[v]);
 }
 
@@ -269,6 +289,7 @@ static int split_off(Tree *tree, Node *branch, Test test, Node **level_two, int3
         return 0;
     }
     if (branch->form == SPLIT) node_collapse(tree, branch);
+    node_fold(tree, branch);
     uint32_t i = branch->head;
     while (i != NO_INSTANCE) {
         uint32_t following = store->next[i];
@@ -346,6 +367,7 @@ int node_pull_up(Tree *tree, Node *node, Test test) {
         if (found == 1 && only->form != SPLIT) {
             /* The old test has one value here: it becomes available again to a set that may be mixed. */
             if (only->counts) {
+                node_fold(tree, only);
                 node_untabulate(tree, only);
                 only->form = LISTED;
             }
@@ -398,8 +420,9 @@ static int move_table(Tree *tree, Node *node, const int32_t *capacity, const int
 static Node *move(Tree *tree, Node *node, const int32_t *capacity, const int32_t *offsets, int32_t rows,
                   int32_t attributes, int32_t class_capacity) {
     size_t old_size = sizeof *node + (size_t)tree->class_capacity * 4;
+    if (attributes != tree->attributes) node_fold(tree, node);
     if (node->branches) {
-        int32_t olds = branch_count(tree, node->test), news = capacity[node->test.attribute];
+        int32_t olds = branch_count(tree, branching(node)), news = capacity[branching(node).attribute];
         Node **branches = take(tree, sizeof(Node *) * (size_t)news);
         if (!branches) return node;
         for (int32_t v = 0; v < olds; v++)

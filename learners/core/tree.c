@@ -160,6 +160,8 @@ static int may_split(Tree *tree, const Node *node) {
     return !node_is_uniform(tree, node);
 }
 
+static void split(Tree *tree, Node *node, int32_t attribute);
+
 /* Give a stale node its best test; what is below may be stale then. */
 static void settle(Tree *tree, Node *node) {
     reshape(tree, node);
@@ -176,7 +178,7 @@ static void settle(Tree *tree, Node *node) {
         else if (best != node->test.attribute)
             node_pull_up(tree, node, (Test){best, -1});
     } else if (best >= 0) {
-        node_distribute(tree, node, (Test){best, -1});
+        split(tree, node, best);
     }
 }
 
@@ -202,7 +204,7 @@ static int establish(Tree *tree, Node *node) {
     if (best == node->test.attribute) return best >= 0;
     reshape(tree, node);
     if (best < 0) {
-        node_collapse(tree, node);
+        node_close(tree, node);
         return 0;
     }
     look(tree, node, 1); /* for the record: how clearly it was chosen */
@@ -210,7 +212,7 @@ static int establish(Tree *tree, Node *node) {
         tree->ops.pull_ups++;
         node_pull_up(tree, node, (Test){best, -1});
     } else {
-        node_distribute(tree, node, (Test){best, -1});
+        split(tree, node, best);
     }
     return 1;
 }
@@ -274,6 +276,8 @@ static void class_out(Tree *tree, Node *node, int32_t label) {
 static void join_set(Tree *tree, Node *node, uint32_t instance, int32_t label, int is_new) {
     int32_t answer = node->n ? majority(tree, node) : -1;
     int was_pure = node->present < 2;
+    /* One that is there already may lie in the set or below: then there is no telling what is counted where. */
+    if (!is_new) node_fold(tree, node);
     if (is_new) node_store(tree, node, instance);
     if (node->form == COUNTED) {
         int unlike = class_in(tree, node, label);
@@ -296,10 +300,8 @@ static void join_set(Tree *tree, Node *node, uint32_t instance, int32_t label, i
     if (majority(tree, node) != answer) reshape(tree, node);
 }
 
-static void insert(Tree *tree, uint32_t instance, int32_t label, int is_new) {
-    at_the_root(tree);
-    if (!tree->root && !(tree->root = node_new(tree))) return;
-    Node *node = tree->root;
+/* Learn the row at hand from a node on; what was tested above it is known. */
+static void insert(Tree *tree, Node *node, uint32_t instance, int32_t label, int is_new) {
     Node *path[64];
     int32_t depth = 0, on_path = 0;
     Node **above_here = path;
@@ -322,6 +324,7 @@ static void insert(Tree *tree, uint32_t instance, int32_t label, int is_new) {
         unlike |= count_in(tree, node, label);
         if (((unlike && tree->settings.gated) || needs_look(tree, node)) && !establish(tree, node)) {
             /* No attribute is significant any more: the set has the row in its counts already. */
+            if (!is_new) node_fold(tree, node);
             if (is_new) node_store(tree, node, instance);
             tree->store.times[instance]++;
             break;
@@ -337,7 +340,51 @@ static void insert(Tree *tree, uint32_t instance, int32_t label, int is_new) {
     }
     if (tree->changed)
         for (int32_t i = 0; i < on_path; i++) above_here[i]->reshaped = 1;
+    while (on_path > 0) above(tree, above_here[--on_path]->test);
     if (above_here != path) free(above_here);
+}
+
+/* Open a closed node again: what has waited in its set goes down where it belongs. */
+static void reopen(Tree *tree, Node *node) {
+    Store *store = &tree->store;
+    uint32_t i = node->head;
+    uint8_t *row = tree->row;
+    uint8_t *theirs = malloc(store->stride);
+    if (!theirs) {
+        tree->failed = 1;
+        return;
+    }
+    node->form = SPLIT;
+    node->test = node->kept;
+    node->kept = (Test){-1, -1};
+    node->head = node->tail = NO_INSTANCE;
+    tree->ops.expansions++;
+    tree->row = theirs;
+    below(tree, node->test);
+    while (i != NO_INSTANCE && !tree->failed) {
+        uint32_t following = store->next[i];
+        memcpy(tree->row, row_of(store, i), store->stride);
+        find_cells(tree);
+        Node **place = &node->branches[code_at(store, tree->row, node->test.attribute)];
+        if (!*place && !(*place = node_new(tree))) break;
+        store->times[i] = 0; /* each has come once: `insert` counts it again */
+        insert(tree, *place, i, store->labels[i], 1);
+        i = following;
+    }
+    above(tree, node->test);
+    tree->row = row;
+    find_cells(tree);
+    free(theirs);
+}
+
+/* Let the instances of a set with counts go down by an attribute. */
+static void split(Tree *tree, Node *node, int32_t attribute) {
+    if (node->branches && node->kept.attribute == attribute) {
+        reopen(tree, node);
+        return;
+    }
+    node_fold(tree, node);
+    node_distribute(tree, node, (Test){attribute, -1});
 }
 
 static void forget_instance(Tree *tree, uint32_t instance);
@@ -375,7 +422,9 @@ void tree_learn(Tree *tree, int32_t label) {
         tree->failed = 1;
         return;
     }
-    insert(tree, instance, label, is_new);
+    at_the_root(tree);
+    if (!tree->root && !(tree->root = node_new(tree))) return;
+    insert(tree, tree->root, instance, label, is_new);
     tree->ops.stored++;
     if (store_arrived(&tree->store, instance)) tree->failed = 1;
     if (tree->settings.window)
@@ -389,6 +438,7 @@ void tree_learn(Tree *tree, int32_t label) {
 /* ---- forgetting */
 
 static void leave_set(Tree *tree, Node *node, uint32_t instance, int32_t label, int counted_out) {
+    node_fold(tree, node);
     int32_t answer = majority(tree, node);
     int was_pure = node->present < 2;
     if (node->form == COUNTED && !counted_out) count_out(tree, node, label);

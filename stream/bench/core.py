@@ -7,10 +7,10 @@ from typing import NamedTuple
 from learners.experiments.report import Chart, Series
 from stream.bench.contenders import FACE, OURS, our_passes
 from stream.bench.from_json import from_json
-from stream.bench.measure import Pass, PeerFailed, Tell, Timed, best_in_turn
+from stream.bench.measure import Pass, Passes, PeerFailed, Tell, in_turn, span
 from stream.bench.memory import Held, hold_elsewhere
 from stream.bench.peers import MAJORITY, MOA, RIVER, Peers
-from stream.bench.report import Column, Goal, Report, Table, Value, at_least, at_most
+from stream.bench.report import Column, Goal, Report, Table, Value, at_least, at_most, turn_by_turn
 from stream.bench.streams import Led, Multiplexer, Nominal, Source
 from stream.bench.windows import window_steps
 
@@ -49,8 +49,8 @@ class Sizes(NamedTuple):
 FULL = Sizes(200_000, 50_000, 3, True, (1_000, 10_000, 100_000), 50_000, DISTINCT)
 QUICK = Sizes(20_000, 0, 2, False, (1_000, 10_000), 5_000, 200_000)
 
-Speeds = dict[str, dict[str, Timed]]
-"""For each stream the best pass of each contender."""
+Speeds = dict[str, dict[str, Passes]]
+"""For each stream the passes of each contender."""
 
 
 def core(sizes: Sizes, peers: Peers, quick: bool, tell: Tell) -> Report:
@@ -107,23 +107,30 @@ def _speeds(sizes: Sizes, peers: Peers, notes: list[str], tell: Tell) -> Speeds:
                     ways |= stack.enter_context(peer.passes(source, chunk, majority=sizes.majority))
                 except PeerFailed as error:
                     notes.append(f"{name}: {error}")
-            speeds[name] = best_in_turn(ways, sizes.repeats, tell, name)
+            speeds[name] = in_turn(ways, sizes.repeats, tell, name)
     return speeds
 
 
-def _speed_table(name: str, best: dict[str, Timed]) -> Table:
+def _speed_table(name: str, passes: dict[str, Passes]) -> Table:
     columns = (
-        Column(f"learner, {next(iter(best.values())).records:,} records"),
+        Column(f"learner, {passes[OURS].best.records:,} records"),
         Column("records per CPU second", ",.0f"),
         Column("us per record", ".2f"),
         Column("accuracy", ".4f"),
         Column(f"{OURS} against it", ",.1f", "x"),
+        Column("turn by turn"),
     )
-    rows: list[tuple[Value, ...]] = [
-        (who, timed.rate, timed.micros, timed.accuracy, best[OURS].rate / timed.rate)
-        for who, timed in best.items()
-    ]
+    rows: list[tuple[Value, ...]] = []
+    for who, theirs in passes.items():
+        best = theirs.best
+        turns = None if who == OURS else span(passes[OURS].against(theirs))
+        rows.append((who, best.rate, best.micros, best.accuracy, passes[OURS].best.rate / best.rate, turns))
     return Table(f"Answer, then learn: {name}", columns, rows)
+
+
+def _ratio(speeds: Speeds, stream: str, peer: str) -> float | None:
+    passes = speeds[stream]
+    return passes[OURS].best.rate / passes[peer].best.rate if peer in passes else None
 
 
 def _speed_goals(speeds: Speeds) -> list[Goal]:
@@ -134,12 +141,16 @@ def _speed_goals(speeds: Speeds) -> list[Goal]:
         (MOA, CLEAN, 5, 10),
         (MOA, NOISY, 3, 5),
     ):
-        best = speeds[stream]
-        ratio = best[OURS].rate / best[peer].rate if peer in best else None
-        goals.append(at_least(f"against {peer}, {stream}", least, ratio, moonshot=moonshot))
+        ratio = _ratio(speeds, stream, peer)
+        goal = at_least(f"against {peer}, {stream}", least, ratio, moonshot=moonshot)
+        if ratio is not None:
+            goal = turn_by_turn(goal, least, speeds[stream][OURS].against(speeds[stream][peer]))
+        goals.append(goal)
     for stream in (CLEAN, NOISY):
-        best = speeds[stream]
-        ahead = 100 * (best[OURS].accuracy - best[MOA].accuracy) if MOA in best else None
+        passes = speeds[stream]
+        ahead = None
+        if MOA in passes:
+            ahead = 100 * (passes[OURS].best.accuracy - passes[MOA].best.accuracy)
         goals.append(at_least(f"accuracy beyond that of {MOA}, {stream}", 0, ahead, " points", "+.2f"))
     return goals
 
@@ -148,11 +159,8 @@ def _majority_notes(speeds: Speeds) -> list[str]:
     """Say how it comes out with leaves that answer as ours do: goals take the peers as they come."""
     notes: list[str] = []
     for peer in (RIVER, MOA):
-        ratios = [
-            f"{speeds[stream][OURS].rate / speeds[stream][peer + MAJORITY].rate:,.1f}x ({stream})"
-            for stream in (CLEAN, NOISY)
-            if peer + MAJORITY in speeds[stream]
-        ]
+        told = [(stream, _ratio(speeds, stream, peer + MAJORITY)) for stream in (CLEAN, NOISY)]
+        ratios = [f"{ratio:,.1f}x ({stream})" for stream, ratio in told if ratio is not None]
         if ratios:
             notes.append(
                 f"Goals are judged against {peer} with its default leaves. Against majority leaves, which "
@@ -164,7 +172,9 @@ def _majority_notes(speeds: Speeds) -> list[str]:
 def _chart(speeds: Speeds) -> Chart:
     shown = [name for name in (OURS, FACE, MOA, RIVER) if all(name in best for best in speeds.values())]
     series = tuple(
-        Series(name, tuple((float(place), best[name].rate) for place, best in enumerate(speeds.values())))
+        Series(
+            name, tuple((float(place), best[name].best.rate) for place, best in enumerate(speeds.values()))
+        )
         for name in shown
     )
     short = {

@@ -4,7 +4,7 @@ from functools import partial
 
 from learners.core import _core
 from stream.bench.contenders import BATCH, fresh
-from stream.bench.measure import CpuClock, Tell, Timed, best_in_turn
+from stream.bench.measure import CpuClock, Tell, Timed, in_turn
 from stream.bench.report import Column, Table
 from stream.bench.streams import Nominal, as_json
 from stream.codec import Decoder
@@ -27,7 +27,7 @@ def from_json(records: int, repeats: int, tell: Tell) -> tuple[Table, float]:
         GENERAL: partial(_general, source, texts),
         FAST: partial(_fast, source, texts, spent_reading),
     }
-    best = best_in_turn(ways, repeats, tell, "from JSON")
+    best = {name: passes.best for name, passes in in_turn(ways, repeats, tell, "from JSON").items()}
     reading = Timed(records, min(spent_reading))
     rows = [(name, timed.micros, timed.rate) for name, timed in [*best.items(), (FAST_READ, reading)]]
     size = sum(map(len, texts)) / len(texts)

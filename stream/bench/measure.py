@@ -1,11 +1,12 @@
 """How time is taken: by the CPU, contenders in turn, the best of several repeats.
 
 A machine that does other things as well is slower at one moment than at the next. Contenders that take turns
-are slowed alike, and the best of several repeats is the one that was disturbed least.
+are slowed alike, and the best of several repeats is the one that was disturbed least. A short pass finds a
+quiet moment more easily than a long one, so that ratios are told turn by turn as well.
 """
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
 from stream.errors import StreamError
@@ -46,23 +47,44 @@ Tell = Callable[[str], None]
 """Told what is being measured, for whoever waits."""
 
 
-def best_in_turn(contenders: Mapping[str, Pass], repeats: int, tell: Tell, what: str) -> dict[str, Timed]:
-    """Return each contender's best pass, where all have taken turns.
+class Passes(NamedTuple):
+    """The passes of one contender, a turn each."""
+
+    turns: list[Timed]
+
+    @property
+    def best(self) -> Timed:
+        """The pass that was disturbed least."""
+        return min(self.turns, key=lambda timed: timed.seconds)
+
+    def against(self, other: "Passes") -> list[float]:
+        """Return how many times as quick this one was in each turn that both have had."""
+        return [ours.rate / theirs.rate for ours, theirs in zip(self.turns, other.turns, strict=False)]
+
+
+def in_turn(contenders: Mapping[str, Pass], repeats: int, tell: Tell, what: str) -> dict[str, Passes]:
+    """Return the passes of contenders that take turns.
 
     One that has had its share of time is not asked again: of something slow the first pass says enough.
     """
-    best: dict[str, Timed] = {}
-    spent = dict.fromkeys(contenders, 0.0)
+    passes = {name: Passes([]) for name in contenders}
     for turn in range(1, repeats + 1):
         for name, run in contenders.items():
-            if spent[name] > PATIENCE:
+            if sum(timed.seconds for timed in passes[name].turns) > PATIENCE:
                 continue
             tell(f"{what}: {name} ({turn} of {repeats})")
-            told = run()
-            spent[name] += told.seconds
-            if name not in best or told.seconds < best[name].seconds:
-                best[name] = told
-    return best
+            passes[name].turns.append(run())
+    return passes
+
+
+def span(numbers: Sequence[float], form: str = ",.1f") -> str:
+    """Return the lowest and the highest of some numbers as text.
+
+    >>> span([5.32, 4.1, 4.96])
+    '4.1-5.3'
+    """
+    low, high = f"{min(numbers):{form}}", f"{max(numbers):{form}}"
+    return low if low == high else f"{low}-{high}"
 
 
 class CpuClock:

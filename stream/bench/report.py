@@ -1,5 +1,6 @@
 """What a bench found: goals beside figures, tables, charts; as text, JSON and a section of a document."""
 
+import hashlib
 import os
 import platform
 import re
@@ -12,7 +13,10 @@ import rich.box
 import rich.console
 import rich.table
 
+import learners
+import stream
 from learners.experiments.report import Chart
+from stream.bench.measure import span
 
 Value = str | int | float | None
 
@@ -24,6 +28,12 @@ Contenders take turns in one run, and of each the best pass counts. "Rate" is re
 learned for each second of CPU that the process spent, all of its threads; of a JVM only the thread that
 learns is counted, not its compiler and not its garbage collector.
 """
+
+REBUILT = (
+    "The program was changed while this ran: figures may be of different builds. Run it again before you use "
+    "them."
+)
+PACKAGES = (Path(learners.__file__).parent, Path(stream.__file__).parent)
 
 
 class Goal(msgspec.Struct, frozen=True):
@@ -79,6 +89,7 @@ class Report(msgspec.Struct):
     notes: list[str] = []
     charts: list[Chart] = []
     machine: str = ""
+    build: str = ""
     date: str = ""
     seconds: float = 0.0
 
@@ -118,6 +129,19 @@ def at_most(figure: str, goal: float, measured: float | None, unit: str = "x", f
     return Goal(figure, wanted, f"{measured:{form}}{unit}", met, _verdict(met, measured / goal - 1))
 
 
+def turn_by_turn(
+    goal: Goal, least: float, ratios: Sequence[float], unit: str = "x", form: str = ",.1f"
+) -> Goal:
+    """Return a goal with the ratios of the turns beside the best; where they disagree, it says so."""
+    measured = f"{goal.measured} ({span(ratios, form)}{unit} turn by turn)"
+    verdict = goal.verdict
+    if goal.met and min(ratios) < least:
+        verdict += ", not in every turn"
+    if not goal.met and max(ratios) >= least:
+        verdict += ", not in every turn"
+    return Goal(goal.figure, goal.goal, measured, goal.met, verdict)
+
+
 def _verdict(met: bool, distance: float) -> str:
     # Never "0 %": what is missed by little is missed.
     return "met" if met else f"missed by {max(distance * 100, 0.1):,.{0 if distance >= 0.02 else 1}f} %"
@@ -140,9 +164,29 @@ def this_machine() -> str:
     return f"{model}, {os.cpu_count()} cores, {platform.system()}, Python {platform.python_version()}"
 
 
-def stamp(report: Report, seconds: float) -> Report:
-    """Add to a report where, when and in what time it was made."""
+def this_build() -> str:
+    """Return which build is measured, as a digest of everything in it that can run."""
+    digest = hashlib.sha256()
+    for package in PACKAGES:
+        for file in sorted(package.rglob("*")):
+            if file.suffix in (".py", ".so", ".pyd"):
+                digest.update(file.relative_to(package).as_posix().encode())
+                digest.update(file.read_bytes())
+    return f"build {digest.hexdigest()[:12]}"
+
+
+def stamp(report: Report, seconds: float, build: str) -> Report:
+    """Add to a report where, when, in what time and of which build it was made.
+
+    Args:
+        report: The report.
+        seconds: How long it took.
+        build: What `this_build` said before anything was measured.
+    """
     report.machine = this_machine()
+    report.build = build
+    if this_build() != build:
+        report.notes.append(REBUILT)
     report.date = datetime.now(UTC).strftime("%Y-%m-%d")
     report.seconds = round(seconds, 1)
     return report
@@ -164,7 +208,7 @@ def show(report: Report, console: rich.console.Console) -> None:
     """Print a report."""
     pace = ", quick: sizes are small and figures rough" if report.quick else ""
     console.print(f"bench {report.bench}: {report.title} ({report.seconds:,.0f} s{pace})", markup=False)
-    console.print(report.machine, markup=False)
+    console.print(f"{report.machine}; {report.build}", markup=False)
     if report.goals:
         rows = [(one.figure, one.goal, one.measured, one.verdict) for one in report.goals]
         console.print(_plain("Goals", ("figure", "goal", "measured", ""), rows))
@@ -188,7 +232,7 @@ def as_markdown(report: Report, command: str, picture: str | None = None) -> str
     rough = " Sizes are small and figures rough." if report.quick else ""
     parts = [
         f"## {report.title}",
-        f"`{command}`, {report.date}, {report.seconds:,.0f} s on {report.machine}.{rough}",
+        f"`{command}`, {report.date}, {report.seconds:,.0f} s on {report.machine}; {report.build}.{rough}",
     ]
     if report.goals:
         rows = [

@@ -7,7 +7,7 @@ learned before.
 from functools import partial
 
 from stream.bench.contenders import fresh, learn
-from stream.bench.measure import CpuClock, Pass, Tell, Timed, best_in_turn
+from stream.bench.measure import CpuClock, Pass, Tell, Timed, in_turn, span
 from stream.bench.report import Column, Table
 from stream.bench.streams import Chunk, Nominal
 
@@ -25,6 +25,7 @@ def window_steps(
         tell: Told how far it is.
     """
     rows: list[tuple[str | int | float | None, ...]] = []
+    ratios: list[float] = []
     spread = 0.0
     for noise in noises:
         costs: list[float] = []
@@ -35,11 +36,12 @@ def window_steps(
                 "insertion": partial(_steps, source, before, after, None),
                 "step": partial(_steps, source, before, after, window),
             }
-            best = best_in_turn(ways, repeats, tell, f"window of {window:,}, {noise:.0%} noise")
-            insertion, step = best["insertion"], best["step"]
+            passes = in_turn(ways, repeats, tell, f"window of {window:,}, {noise:.0%} noise")
+            insertion, step = passes["insertion"].best, passes["step"].best
             costs.append(step.micros)
-            ratio = step.seconds / insertion.seconds
-            rows.append((f"{noise:.0%}", window, insertion.micros, step.micros, ratio))
+            ratios.append(step.seconds / insertion.seconds)
+            turns = span(passes["insertion"].against(passes["step"]), ".2f")
+            rows.append((f"{noise:.0%}", window, insertion.micros, step.micros, ratios[-1], turns))
         spread = max(spread, max(costs) / min(costs))
     columns = (
         Column("noise"),
@@ -47,9 +49,10 @@ def window_steps(
         Column("insertion, us", ".2f"),
         Column("window step, us", ".2f"),
         Column("ratio", ".2f", "x"),
+        Column("turn by turn"),
     )
-    dearest = max(row[-1] for row in rows if isinstance(row[-1], float))
-    return Table("A step of a full window: one record learned, one forgotten", columns, rows), dearest, spread
+    table = Table("A step of a full window: one record learned, one forgotten", columns, rows)
+    return table, max(ratios), spread
 
 
 def _steps(source: Nominal, before: Chunk, after: Chunk, window: int | None) -> Timed:

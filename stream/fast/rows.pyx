@@ -48,6 +48,7 @@ cdef extern from "fast.h" nogil:
         Reader *reader, Record *records, size_t count, uint32_t *codes, int32_t *labels, uint8_t *understood
     )
 
+# A field that has no type yet takes none: which one it gets is for the codes to learn.
 cdef dict TYPES = {
     "string": STRING, "boolean": BOOLEAN, "number": NUMBER, "any": STRING | BOOLEAN | NUMBER
 }
@@ -190,10 +191,8 @@ cdef class RowReader:
             self._add_attribute(codes.attributes[a])
         for a in range(len(self.values_known)):
             self._add_values(a)
-            # What was only null so far takes any type, and has no value that is known.
-            self.reader.fields[FIRST_ATTRIBUTE + a].takes = TYPES.get(codes.kinds[a] or "any", 0)
+            self.reader.fields[FIRST_ATTRIBUTE + a].takes = TYPES.get(codes.kinds[a], 0)
         self._add_classes()
-        # The first label decides the type of all: that is for the codes to learn.
         self.reader.fields[LABEL].takes = TYPES.get(codes.label_kind, 0)
         self.grown, self.kinds, self.label_kind = codes.grown, list(codes.kinds), codes.label_kind
         return 0

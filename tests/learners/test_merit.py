@@ -137,6 +137,13 @@ def test_an_attribute_of_one_value_gains_nothing_and_is_never_significant() -> N
     assert not is_significant(table, classes, 0.999, pearsons=False)
 
 
+def test_gains_that_differ_by_less_than_the_rounding_are_alike() -> None:
+    # In fixed point the gain of the second is one in 2 ** 24 below the first, and so below their mean.
+    whole, halves = {0: {0: 4, 1: 2}}, {0: {0: 2, 1: 1}, 1: {0: 2, 1: 1}}
+    assert remaining_disorder(whole) == remaining_disorder(halves) - 1
+    assert gain_ratios({0: whole, 1: halves}, {0: 4, 1: 2}) == {0: 0, 1: 0}
+
+
 # ---- significance
 
 

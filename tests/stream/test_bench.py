@@ -18,11 +18,12 @@ from stream.bench import growth as growing
 from stream.bench import on_broker
 from stream.bench.contenders import FACE, OURS, fresh, learn, our_passes
 from stream.bench.loops import Carried, Watch
-from stream.bench.measure import CpuClock, PeerFailed, Timed, best_in_turn
+from stream.bench.measure import CpuClock, Passes, PeerFailed, Timed, in_turn, span
 from stream.bench.memory import hold
 from stream.bench.peers import GET_MOA, GET_RIVER, MOA, find_peers, moa_jars
 from stream.bench.report import (
     HEAD,
+    REBUILT,
     Column,
     Goal,
     Report,
@@ -31,6 +32,9 @@ from stream.bench.report import (
     at_least,
     at_most,
     show,
+    stamp,
+    this_build,
+    turn_by_turn,
     with_section,
     write_section,
 )
@@ -139,20 +143,28 @@ def test_the_rule_of_a_nominal_stream_can_be_learned() -> None:
 
 
 def test_contenders_take_turns_and_the_best_pass_counts() -> None:
-    passes: list[str] = []
+    asked: list[str] = []
     times = {"a": iter([3.0, 1.0, 2.0]), "b": iter([30.0])}
 
     def one(name: str) -> Timed:
-        passes.append(name)
+        asked.append(name)
         return Timed(10, next(times[name]), 5)
 
-    best = best_in_turn({"a": lambda: one("a"), "b": lambda: one("b")}, 3, quiet, "x")
+    passes = in_turn({"a": lambda: one("a"), "b": lambda: one("b")}, 3, quiet, "x")
+    best = {name: one.best for name, one in passes.items()}
     # The second is slow and has no more turns.
-    assert passes == ["a", "b", "a", "a"]
+    assert asked == ["a", "b", "a", "a"]
     assert best == {"a": Timed(10, 1.0, 5), "b": Timed(10, 30.0, 5)}
     assert best["a"].rate == 10
     assert best["b"].micros == 3e6
     assert best["b"].accuracy == 0.5
+    # A ratio is one of passes of the same turn.
+    assert passes["a"].against(passes["b"]) == pytest.approx([10.0])
+    assert Passes([Timed(1, 1.0), Timed(1, 2.0)]).against(Passes([Timed(1, 3.0), Timed(1, 1.0)])) == [
+        3.0,
+        0.5,
+    ]
+    assert span([3.0, 0.5, 1.0]) == "0.5-3.0"
 
 
 def test_both_ways_to_our_learner_give_the_same_answers() -> None:
@@ -250,6 +262,26 @@ def test_a_goal_says_by_how_much_it_was_missed() -> None:
     assert at_most("b", 2.5, 5.0).verdict == "missed by 100 %"
     assert at_most("b", 64, 60.0, " MB").verdict == "met"
     assert at_most("b", 64, None).met is None
+
+
+def test_a_goal_says_where_turns_disagree() -> None:
+    goal = turn_by_turn(at_least("a", 5, 5.4), 5, [4.8, 6.0])
+    assert goal.measured == "5.4x (4.8-6.0x turn by turn)"
+    assert goal.verdict == "met, not in every turn"
+    assert turn_by_turn(at_least("a", 5, 4.0), 5, [4.8, 6.0]).verdict == "missed by 20 %, not in every turn"
+    assert turn_by_turn(at_least("a", 5, 6.0), 5, [5.8, 6.0]).verdict == "met"
+
+
+def test_a_report_says_if_the_core_was_built_anew_meanwhile() -> None:
+    assert stamp(sample(), 1.0, this_build()).notes == ["a note"]
+    assert stamp(sample(), 1.0, "another build").notes == ["a note", REBUILT]
+
+
+def test_the_speed_of_a_loop_is_compared_turn_by_turn() -> None:
+    floor = on_broker.Runs([Carried(100, 1.0, 1.0), Carried(100, 2.0, 2.0)])
+    ours = on_broker.Runs([Carried(100, 2.0, 4.0), Carried(100, 2.0, 8.0)])
+    assert ours.shares(floor) == ([50.0, 100.0], [25.0, 25.0])
+    assert (ours.wall, ours.cpu) == (50.0, 25.0)
 
 
 def sample() -> Report:

@@ -203,6 +203,58 @@ def test_a_type_that_is_decided_later_is_minded() -> None:
     assert agree(reader, codes, batch).understood.tolist() == [1, 0, 1]
 
 
+def growth(
+    attributes: tuple[tuple[str, str], ...] = (),
+    kinds: tuple[tuple[int, str], ...] = (),
+    values: tuple[tuple[int, str], ...] = (),
+    classes: tuple[str, ...] = (),
+    label_kind: str = "",
+) -> Growth:
+    return Growth(attributes, kinds, values, classes, label_kind)
+
+
+def test_a_type_is_minded_where_nothing_else_has_changed() -> None:
+    codes = Codes(Schema((Attribute("a", values=("1",)),), classes=("1",)))
+    reader = RowReader(codes, "class", "id", MAX_BYTES)
+    batch = [b'{"a":1}', b'{"a":"1"}', b'{"class":1}', b'{"class":"1"}']
+    assert agree(reader, codes, batch).understood.tolist() == [1, 1, 1, 1]
+    codes.grow(growth(kinds=((0, "number"),)))
+    assert agree(reader, codes, batch).understood.tolist() == [1, 0, 1, 1]
+    codes.grow(growth(label_kind="string"))
+    assert agree(reader, codes, batch).understood.tolist() == [1, 0, 0, 1]
+
+
+def test_a_label_that_would_decide_the_type_of_all_labels_is_left_to_the_codes() -> None:
+    codes = Codes()
+    codes.grow(growth(classes=("yes",)))
+    assert not understood(b'{"class":"yes"}', codes)
+
+
+def test_of_two_attributes_of_one_name_the_later_is_meant() -> None:
+    codes = taught(({"a": "x"}, "yes"))
+    reader = RowReader(codes, "class", "id", MAX_BYTES)
+    batch = [b'{"a":"x"}', b'{"a":"x","class":"yes"}'] * 2
+    assert agree(reader, codes, batch).codes.tolist() == [[1]] * 4
+    codes.grow(growth((("a", "string"),), (), ((1, "y"), (1, "x"))))
+    assert agree(reader, codes, batch).codes.tolist() == [[0, 2]] * 4
+
+
+def test_texts_that_begin_alike_are_told_apart() -> None:
+    codes = taught(*(({"a": "eight888" + "b" * n}, "yes") for n in range(1, 300, 2)))
+    batch = [f'{{"a":"eight888{"b" * n}"}}'.encode() for n in range(301)]
+    rows = agree(RowReader(codes, "class", "id", MAX_BYTES), codes, batch)
+    assert rows.understood.tolist() == [n % 2 for n in range(300)] + [0]
+
+
+@pytest.mark.parametrize("label", ['q"', "b\\", "\n", "\x00", "\ud800"])
+def test_a_label_field_that_cannot_be_written_without_an_escape_is_never_met(label: str) -> None:
+    codes = taught(({}, "x"))
+    raw = label.encode("utf-8", "surrogatepass")
+    batch = [b'{"' + raw + b'":"x"}', b"{}", b'{"' + raw + b'"":"x"}']
+    rows = agree(RowReader(codes, label, "id", MAX_BYTES), codes, batch, label)
+    assert rows.understood.tolist() == [0, 1, 0]
+
+
 def test_texts_that_mean_no_value_are_missing() -> None:
     schema = Schema((Attribute("a", values=("NA", "-1", "x")),), missing_values=("NA", "-1", "a longer text"))
     codes = Codes(schema)
