@@ -1,11 +1,13 @@
 """The topics an agent needs, and how each is kept."""
 
 from stream.config import Agent, Scope
-from stream.engines.kafka import TopicPlan
+from stream.engines.kafka import MAX_MESSAGE_BYTES, TopicPlan
 
-_STATE = {"cleanup.policy": "delete", "retention.ms": "-1", "retention.bytes": "-1"}
+_LARGE = {"max.message.bytes": str(MAX_MESSAGE_BYTES)}
+"""A batch of wide records, or a change at the root of a large tree, is more than the usual megabyte."""
+_STATE = {"cleanup.policy": "delete", "retention.ms": "-1", "retention.bytes": "-1", **_LARGE}
 """The journal is the state: nothing of it may be deleted by age or size."""
-_SNAPSHOTS = {"cleanup.policy": "compact", "min.compaction.lag.ms": "3600000"}
+_SNAPSHOTS = {"cleanup.policy": "compact", "min.compaction.lag.ms": "3600000", **_LARGE}
 
 
 def plans_for(agent: Agent, partitions: int) -> list[TopicPlan]:
@@ -23,7 +25,7 @@ def plans_for(agent: Agent, partitions: int) -> list[TopicPlan]:
     return [
         TopicPlan(agent.input, partitions, {}),
         TopicPlan(topics.predictions, partitions, {}),
-        TopicPlan(topics.tree_changes, partitions, {}),
+        TopicPlan(topics.tree_changes, partitions, _LARGE),
         TopicPlan(topics.dead_letters, partitions, {}),
         TopicPlan(topics.journal, state, _STATE),
         TopicPlan(topics.snapshots, state, _SNAPSHOTS),

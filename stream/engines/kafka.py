@@ -21,6 +21,8 @@ from stream.record import Headers, Output, Partition, Record
 
 ClientSettings = dict[str, str | int | float | bool]
 
+MAX_MESSAGE_BYTES = 32 << 20
+"""The largest message we write; `espalier topics create` makes topics that take it."""
 REQUEST_SECONDS = 15.0
 """How long one question to a broker may take. A client asks a dead broker for minutes unless it is told."""
 
@@ -66,7 +68,8 @@ def producer_settings(kafka: Kafka, transactional_id: str) -> ClientSettings:
     return {
         "linger.ms": 5,
         "compression.type": "lz4",
-        "queue.buffering.max.kbytes": 65_536,
+        "queue.buffering.max.kbytes": 131_072,
+        "message.max.bytes": MAX_MESSAGE_BYTES,
         # After a commit the coordinator refuses the next transaction until its markers are written. The
         # client's default of 100 ms between tries would make every small transaction that slow.
         "retry.backoff.ms": 1,

@@ -5,6 +5,7 @@ import time
 from collections.abc import Callable
 from typing import ClassVar
 
+import msgspec
 import pytest
 
 from stream.broker import Broker
@@ -16,6 +17,7 @@ from stream.events import Event, Restored
 from stream.processor import Observe
 from stream.topics import plans_for
 from stream.worker import Worker
+from tests.contract.rigs import KafkaRig
 
 SECONDS = 30.0
 
@@ -160,3 +162,15 @@ def test_a_stopped_worker_has_told_metrics_of_its_restore(
         assert worker.wait(0.05) is False
     worker.stop()
     assert worker.wait(SECONDS)
+
+
+@pytest.mark.broker
+def test_a_batch_of_wide_records_fits_into_the_journal(broker: Broker, topics: Callable[[str], str]) -> None:
+    """As wide as the limits allow, and as many as a batch may have."""
+    rig = KafkaRig(broker.bootstrap_servers)
+    agent = Agent(name=topics("a"), input=topics("in"))
+    rig.create([agent], partitions=1)
+    for number in range(1_500):
+        values = {f"a{place}": str((number >> place % 11) & 1) for place in range(900)}
+        rig.produce(agent.input, msgspec.json.encode({**values, "class": values["a0"]}))
+    rig.run([agent], {agent.topics.predictions: 1_500}, max_batch=2_000)
