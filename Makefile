@@ -11,7 +11,7 @@ help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 # The environment is made again only when what it is made from has changed.
-CORE := $(filter-out learners/core/_core.c,$(wildcard learners/core/*.[ch] learners/core/*.pyx stream/fast/*.pyx))
+CORE := $(filter-out learners/core/_core.c,$(wildcard learners/core/*.[ch] learners/core/*.pyx stream/fast/*.h stream/fast/names.c stream/fast/record.c stream/fast/*.pyx))
 
 $(READY): requirements.lock pyproject.toml setup.py $(CORE)
 	@$(PYTHON) -c 'import sys; sys.exit("espalier needs Python 3.11 or newer; set PYTHON=..." if sys.version_info < (3, 11) else 0)'
@@ -40,7 +40,7 @@ laws: $(READY) ## the learners' laws at length: a million insertions compared wi
 	@HYPOTHESIS_PROFILE=laws $(BIN)/python -m pytest tests/learners $(ARGS)
 
 SANITIZED := LD_PRELOAD="$$(gcc -print-file-name=libasan.so) $$(gcc -print-file-name=libubsan.so)" \
-	ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 $(CURDIR)/$(BIN)/python
+	PYTHONMALLOC=malloc ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 $(CURDIR)/$(BIN)/python
 
 build/sanitized/.ready: $(READY)
 	@echo "building a copy with the compiler's checks in build/sanitized"
@@ -50,7 +50,7 @@ build/sanitized/.ready: $(READY)
 	@touch $@
 
 sanitize: build/sanitized/.ready ## the core's laws under AddressSanitizer and UndefinedBehaviorSanitizer
-	@cd build/sanitized && $(SANITIZED) -m pytest -q tests/learners/test_core.py -m "not data" $(ARGS)
+	@cd build/sanitized && $(SANITIZED) -m pytest -q tests/learners/test_core.py tests/stream/test_fast_rows.py -m "not data" $(ARGS)
 
 fuzz: build/sanitized/.ready ## random lives of the core under the sanitizers (ARGS="--seconds 600")
 	@cd build/sanitized && $(SANITIZED) -m tests.fuzz_core $(ARGS)

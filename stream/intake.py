@@ -73,7 +73,7 @@ class Intake:
         rows: list[Row] = []
         labels: list[int] = []
         for index, record in enumerate(records):
-            if read is not None and read.understood[index] and self._is_plain(record):
+            if read is not None and self._still_holds(read, index) and self._is_plain(record):
                 row = tuple(read.codes[index].tolist())
                 row += (0,) * (len(self._codes.attributes) - len(row))
                 label, id_text = int(read.labels[index]), read.ids[index] or b"null"
@@ -93,6 +93,11 @@ class Intake:
             labels.append(label)
         if rows:
             yield self._segment(waiting, ids, rows, labels)
+
+    def _still_holds(self, read: Rows, index: int) -> bool:
+        """Whether what the fast way read is what the general way would say now that names may have been added."""
+        wider = len(self._codes.attributes) > read.codes.shape[1]
+        return bool(read.understood[index]) and not (wider and self._codes.reject_missing)
 
     def _segment(
         self, records: list[Record], ids: list[bytes], rows: list[Row], labels: list[int]

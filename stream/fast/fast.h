@@ -111,7 +111,9 @@ static inline uint64_t word_at(const char *at, size_t length) {
 }
 
 /* Return the lowest bytes of a word; fewer than eight. */
-static inline uint64_t lowest(uint64_t word, size_t bytes) { return word & (((uint64_t)1 << (8 * bytes)) - 1); }
+static inline uint64_t lowest(uint64_t word, size_t bytes) {
+    return word & (((uint64_t)1 << (8 * bytes)) - 1);
+}
 
 /* ---- hashing: a step for each eight bytes, and an end for what is left, even if nothing is */
 
@@ -160,7 +162,8 @@ static inline Name *names_find(const Names *names, uint32_t owner, const Text *t
 /* names.c */
 int names_init(Names *names, uint64_t seed, uint64_t other_seed);
 void names_free(Names *names);
-Name *names_put(Names *names, uint32_t owner, const char *text, size_t length, int32_t as_string, int32_t as_plain);
+Name *names_put(Names *names, uint32_t owner, const char *text, size_t length, int32_t as_string,
+                int32_t as_plain);
 
 /* record.c */
 int reader_init(Reader *reader, uint64_t seed, uint64_t other_seed);

@@ -62,7 +62,8 @@ static int keep(Names *names, const char *text, size_t length, size_t *at) {
 
 /* Let a text stand for something, whatever it stood for before. Return its place until the next call; NULL
  * where there is no memory. */
-Name *names_put(Names *names, uint32_t owner, const char *text, size_t length, int32_t as_string, int32_t as_plain) {
+Name *names_put(Names *names, uint32_t owner, const char *text, size_t length, int32_t as_string,
+                int32_t as_plain) {
     if (2 * (names->used + 1) > names->mask && more_places(names)) return NULL;
     Text known = text_at(names, text, length);
     Name *name = names_find(names, owner, &known);

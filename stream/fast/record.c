@@ -74,17 +74,19 @@ static int take_word(Cursor *cursor, const char *word, size_t length) {
 
 #define EACH(byte) (0x0101010101010101ull * (byte))
 
-/* Mark the highest bit of each byte below a limit, which is at most 128. A byte above the lowest one marked may
- * be marked by mistake; the lowest never is. */
-static inline uint64_t below(uint64_t word, uint8_t limit) { return (word - EACH(limit)) & ~word & EACH(0x80); }
+/* Mark the highest bit of each byte below a limit, which is at most 128. A byte above the lowest one marked
+ * may be marked by mistake; the lowest never is. */
+static inline uint64_t below(uint64_t word, uint8_t limit) {
+    return (word - EACH(limit)) & ~word & EACH(0x80);
+}
 
 /* Mark what ends a text or is none of ours in it: quotation marks, backslashes, control characters. */
 static inline uint64_t stops_in(uint64_t word) {
     return below(word ^ EACH('"'), 1) | below(word ^ EACH('\\'), 1) | below(word, 0x20);
 }
 
-/* Take the rest of a string without escapes, the opening quotation mark being taken. Bytes beyond ASCII are not
- * looked at: what equals a name that is known is as good UTF-8 as that. */
+/* Take the rest of a string without escapes, the opening quotation mark being taken. Bytes beyond ASCII are
+ * not looked at: what equals a name that is known is as good UTF-8 as that. */
 static inline int take_text(const Names *names, Cursor *cursor, Text *text) {
     const char *at = cursor->at;
     uint64_t hash = names->seed[0], word = word_at(at, left(cursor)), stops = stops_in(word);
@@ -138,7 +140,8 @@ static inline uint32_t take_name(Reader *reader, Cursor *cursor, uint32_t *guess
 }
 
 /* Take the value of the label or of an attribute: its code and its type. Null has neither: both are zero. */
-static inline int take_value(const Names *names, Cursor *cursor, uint32_t field, int32_t *code, uint32_t *type) {
+static inline int take_value(const Names *names, Cursor *cursor, uint32_t field, int32_t *code,
+                             uint32_t *type) {
     Text text;
     if (cursor->at == cursor->end) return 0;
     if (*cursor->at == '"') {

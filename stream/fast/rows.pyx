@@ -136,9 +136,9 @@ cdef class RowReader:
     def read(self, list values not None):
         """Return a batch as codes; of a record that is not understood, nothing but that.
 
-        `codes` are uint32 with a column for each attribute there is now, `labels` int32 with -1 where there is
-        no label, `ids` the JSON text of each id or None, `understood` uint8 and 0 where the record must be
-        read the general way.
+        `codes` are uint32 with a column for each attribute there is now, `labels` int32 with -1 where there
+        is no label, `ids` the JSON text of each id or None, `understood` uint8 and 0 where the record must
+        be read the general way.
         """
         # Others may change the list while the lock is released; the records must live on.
         cdef tuple held = tuple(values)

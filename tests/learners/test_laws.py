@@ -16,7 +16,7 @@ LAWS = [
     for name, learner in LEARNERS.items()
     for title, law in laws_of(learner)
 ]
-MANY = 1_000 if settings.get_current_profile_name() == "laws" else 40
+MANY = 400 if settings.get_current_profile_name() == "laws" else 25
 AS_GIVEN = {"forgetting_undoes_learning", "order_does_not_matter"}
 """Laws of learners that retain every instance as it was given."""
 
@@ -51,6 +51,6 @@ def test_as_many_attributes_as_the_limits_allow_are_learned(name: str) -> None:
     base = {f"a{place}": "0" for place in range(many)}
     last = {**base, f"a{many - 1}": "1"}
     learner = make_bare(name)
-    for values, label in ((base, "x"), (base, "y"), (last, "x"), (last, "x")):
+    for values, label in ((base, "x"), (base, "y"), (last, "x")):
         learner.learn_one(Instance(values, label))
     assert type(learner).restore(learner.snapshot()).snapshot() == learner.snapshot()
