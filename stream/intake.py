@@ -95,7 +95,7 @@ class Intake:
             yield self._segment(waiting, ids, rows, labels)
 
     def _still_holds(self, read: Rows, index: int) -> bool:
-        """Whether what the fast way read is what the general way would say now that names may have been added."""
+        """Whether what the fast way read is what the general way would say, now that names may be new."""
         wider = len(self._codes.attributes) > read.codes.shape[1]
         return bool(read.understood[index]) and not (wider and self._codes.reject_missing)
 
