@@ -124,13 +124,13 @@ def _speed_table(name: str, passes: dict[str, Passes]) -> Table:
     for who, theirs in passes.items():
         best = theirs.best
         turns = None if who == OURS else span(passes[OURS].against(theirs))
-        rows.append((who, best.rate, best.micros, best.accuracy, passes[OURS].best.rate / best.rate, turns))
+        rows.append((who, best.rate, best.micros, best.accuracy, passes[OURS].best_against(theirs), turns))
     return Table(f"Answer, then learn: {name}", columns, rows)
 
 
 def _ratio(speeds: Speeds, stream: str, peer: str) -> float | None:
     passes = speeds[stream]
-    return passes[OURS].best.rate / passes[peer].best.rate if peer in passes else None
+    return passes[OURS].best_against(passes[peer]) if peer in passes else None
 
 
 def _speed_goals(speeds: Speeds) -> list[Goal]:
@@ -144,7 +144,7 @@ def _speed_goals(speeds: Speeds) -> list[Goal]:
         ratio = _ratio(speeds, stream, peer)
         goal = at_least(f"against {peer}, {stream}", least, ratio, moonshot=moonshot)
         if ratio is not None:
-            goal = turn_by_turn(goal, least, speeds[stream][OURS].against(speeds[stream][peer]))
+            goal = turn_by_turn(goal, (least, moonshot), speeds[stream][OURS].against(speeds[stream][peer]))
         goals.append(goal)
     for stream in (CLEAN, NOISY):
         passes = speeds[stream]

@@ -57,6 +57,14 @@ class Passes(NamedTuple):
         """The pass that was disturbed least."""
         return min(self.turns, key=lambda timed: timed.seconds)
 
+    def best_against(self, other: "Passes") -> float:
+        """Return how many times as quick the best pass is, of the turns that both have had.
+
+        Whoever has had more turns has had more chances of a quiet moment.
+        """
+        shared = min(len(self.turns), len(other.turns))
+        return Passes(self.turns[:shared]).best.rate / Passes(other.turns[:shared]).best.rate
+
     def against(self, other: "Passes") -> list[float]:
         """Return how many times as quick this one was in each turn that both have had."""
         return [ours.rate / theirs.rate for ours, theirs in zip(self.turns, other.turns, strict=False)]

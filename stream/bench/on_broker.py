@@ -180,7 +180,7 @@ def _goals(speeds: Speeds) -> list[Goal]:
             ("per CPU second", 100 * runs.cpu / floor.cpu, cpus),
         ):
             goal = at_least(f"{figure}, {what}", SHARE, best, " %", ".0f")
-            goals.append(turn_by_turn(goal, SHARE, turns, " %", ".0f"))
+            goals.append(turn_by_turn(goal, (SHARE, None), turns, " %", ".0f"))
     return goals
 
 

@@ -4,9 +4,11 @@ import hashlib
 import os
 import platform
 import re
+import time
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import NamedTuple, Self
 
 import msgspec
 import rich.box
@@ -32,6 +34,10 @@ learns is counted, not its compiler and not its garbage collector.
 REBUILT = (
     "The program was changed while this ran: figures may be of different builds. Run it again before you use "
     "them."
+)
+BUSY = (
+    "The machine was busy with other things when this began (load {load:.1f} on {cores} cores). That slows "
+    "contenders unequally, also by CPU time: do not publish these figures, run it again when it is quiet."
 )
 PACKAGES = (Path(learners.__file__).parent, Path(stream.__file__).parent)
 
@@ -130,14 +136,27 @@ def at_most(figure: str, goal: float, measured: float | None, unit: str = "x", f
 
 
 def turn_by_turn(
-    goal: Goal, least: float, ratios: Sequence[float], unit: str = "x", form: str = ",.1f"
+    goal: Goal,
+    wanted: tuple[float, float | None],
+    ratios: Sequence[float],
+    unit: str = "x",
+    form: str = ",.1f",
 ) -> Goal:
-    """Return a goal with the ratios of the turns beside the best; where they disagree, it says so."""
+    """Return a goal with the ratios of the turns beside the best; where they disagree, it says so.
+
+    Args:
+        goal: The goal.
+        wanted: From which ratio it is met, and from which the moonshot is: that takes every turn.
+        ratios: The ratio of each turn.
+        unit: What is written behind them.
+        form: How they are written.
+    """
+    least, moonshot = wanted
     measured = f"{goal.measured} ({span(ratios, form)}{unit} turn by turn)"
     verdict = goal.verdict
-    if goal.met and min(ratios) < least:
-        verdict += ", not in every turn"
-    if not goal.met and max(ratios) >= least:
+    if goal.met and moonshot and min(ratios) < moonshot:
+        verdict = "met"
+    if (min(ratios) < least) if goal.met else (max(ratios) >= least):
         verdict += ", not in every turn"
     return Goal(goal.figure, goal.goal, measured, goal.met, verdict)
 
@@ -175,20 +194,30 @@ def this_build() -> str:
     return f"build {digest.hexdigest()[:12]}"
 
 
-def stamp(report: Report, seconds: float, build: str) -> Report:
-    """Add to a report where, when, in what time and of which build it was made.
+class Start(NamedTuple):
+    """How things stood before anything was measured."""
 
-    Args:
-        report: The report.
-        seconds: How long it took.
-        build: What `this_build` said before anything was measured.
-    """
+    clock: float
+    build: str
+    load: float
+
+    @classmethod
+    def now(cls) -> Self:
+        """Return how things stand."""
+        return cls(time.monotonic(), this_build(), os.getloadavg()[0])
+
+
+def stamp(report: Report, start: Start) -> Report:
+    """Add to a report where, when and of which build it was made, and what speaks against it."""
     report.machine = this_machine()
-    report.build = build
-    if this_build() != build:
+    report.build = start.build
+    if this_build() != start.build:
         report.notes.append(REBUILT)
+    cores = os.cpu_count() or 1
+    if start.load > cores / 2:
+        report.notes.append(BUSY.format(load=start.load, cores=cores))
     report.date = datetime.now(UTC).strftime("%Y-%m-%d")
-    report.seconds = round(seconds, 1)
+    report.seconds = round(time.monotonic() - start.clock, 1)
     return report
 
 

@@ -6,7 +6,6 @@ import contextlib
 import functools
 import shlex
 import sys
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Concatenate, ParamSpec
@@ -20,7 +19,7 @@ from stream.bench import growth as growing
 from stream.bench import on_broker
 from stream.bench.measure import Tell
 from stream.bench.peers import NAMES, find_peers
-from stream.bench.report import Report, show, stamp, this_build, write_section
+from stream.bench.report import Report, Start, show, stamp, write_section
 from stream.broker import Fetch, Sources
 from stream.cli.broker import broker_errors, source_options
 from stream.plot import svg
@@ -70,10 +69,10 @@ def report_options(
         *args: Inputs.args,
         **options: Inputs.kwargs,
     ) -> None:
-        began, build = time.monotonic(), this_build()
+        start = Start.now()
         with told() as tell:
             report = measure(tell, quick, *args, **options)
-        stamp(report, time.monotonic() - began, build)
+        stamp(report, start)
         console = rich.console.Console()
         show(report, console if console.is_terminal else rich.console.Console(width=WIDTH))
         if json_file is not None:

@@ -27,13 +27,13 @@ from stream.bench.report import (
     Column,
     Goal,
     Report,
+    Start,
     Table,
     as_markdown,
     at_least,
     at_most,
     show,
     stamp,
-    this_build,
     turn_by_turn,
     with_section,
     write_section,
@@ -265,16 +265,38 @@ def test_a_goal_says_by_how_much_it_was_missed() -> None:
 
 
 def test_a_goal_says_where_turns_disagree() -> None:
-    goal = turn_by_turn(at_least("a", 5, 5.4), 5, [4.8, 6.0])
+    goal = turn_by_turn(at_least("a", 5, 5.4), (5, None), [4.8, 6.0])
     assert goal.measured == "5.4x (4.8-6.0x turn by turn)"
     assert goal.verdict == "met, not in every turn"
-    assert turn_by_turn(at_least("a", 5, 4.0), 5, [4.8, 6.0]).verdict == "missed by 20 %, not in every turn"
-    assert turn_by_turn(at_least("a", 5, 6.0), 5, [5.8, 6.0]).verdict == "met"
+    assert (
+        turn_by_turn(at_least("a", 5, 4.0), (5, None), [4.8, 6.0]).verdict
+        == "missed by 20 %, not in every turn"
+    )
+    assert turn_by_turn(at_least("a", 5, 6.0), (5, None), [5.8, 6.0]).verdict == "met"
 
 
-def test_a_report_says_if_the_core_was_built_anew_meanwhile() -> None:
-    assert stamp(sample(), 1.0, this_build()).notes == ["a note"]
-    assert stamp(sample(), 1.0, "another build").notes == ["a note", REBUILT]
+def test_a_moonshot_takes_every_turn() -> None:
+    goal = at_least("a", 3, 6.0, moonshot=5)
+    assert turn_by_turn(goal, (3, 5), [4.5, 6.6]).verdict == "met"
+    assert turn_by_turn(goal, (3, 5), [5.5, 6.6]).verdict == "met, the moonshot too"
+
+
+def test_contenders_are_compared_over_the_turns_that_both_have_had() -> None:
+    ours = Passes([Timed(1, 2.0), Timed(1, 1.0)])
+    slow = Passes([Timed(1, 20.0)])
+    assert ours.best_against(slow) == pytest.approx(10.0)
+    assert ours.best.seconds == 1.0
+
+
+def test_a_report_says_if_the_program_was_changed_meanwhile() -> None:
+    now = Start.now()._replace(load=0.0)
+    assert stamp(sample(), now).notes == ["a note"]
+    assert stamp(sample(), now._replace(build="another")).notes == ["a note", REBUILT]
+
+
+def test_a_report_of_a_busy_machine_says_so() -> None:
+    told = stamp(sample(), Start.now()._replace(load=99.5))
+    assert "load 99.5" in told.notes[-1]
 
 
 def test_the_speed_of_a_loop_is_compared_turn_by_turn() -> None:
@@ -412,7 +434,7 @@ def test_an_unknown_peer_is_refused() -> None:
 
 @pytest.mark.usefixtures("tiny")
 def test_growth_is_measured_in_the_second_half_of_the_records_up_to_a_place() -> None:
-    marks = growing._run((1_000, 4_000), None, quiet)
+    marks = growing._Run((1_000, 4_000), None).up_to(4_000)
     assert [(mark.whole.records, mark.half.records) for mark in marks] == [(1_000, 500), (4_000, 2_000)]
     assert all(one.whole.seconds < other.whole.seconds for one, other in pairwise(marks))
     assert all(mark.half.seconds < mark.whole.seconds for mark in marks)
