@@ -153,8 +153,10 @@ class Family(ABC):
         before = self.outline()
         self._make_room(len(row))
         row = self._padded(row)
-        if self._is_welcome(row, label):
-            self._learn(row, label)
+        # What a missing value stands for is what is commonest when it comes, before anything makes way for it.
+        stored = self._as_stored(row)
+        if self._is_welcome(row, stored, label):
+            self._learn(row, stored, label)
             while self._window is not None and len(self._retention) > self._window:
                 oldest = self._retention.oldest()
                 self._forget(oldest.given, oldest.label)
@@ -174,8 +176,7 @@ class Family(ABC):
             learned.append(Learned.of(changes, self.ops - ops, self.outline()))
         return BatchResult.of(predictions, learned)
 
-    def _learn(self, row: Row, label: int) -> None:
-        stored = self._as_stored(row)
+    def _learn(self, row: Row, stored: Row, label: int) -> None:
         if issubclass(self.options_type, RetainingOptions):
             self._retention.add(row, stored, label)
         self._add(stored, label)
@@ -185,7 +186,7 @@ class Family(ABC):
         assert kept is not None
         self._remove(kept.stored, kept.label)
 
-    def _is_welcome(self, row: Row, label: int) -> bool:
+    def _is_welcome(self, row: Row, stored: Row, label: int) -> bool:
         """Make way for an instance that contradicts older ones, or decide that they stay (section 6)."""
         if self._contradictions == "keep":
             return True
@@ -202,7 +203,7 @@ class Family(ABC):
                 for one in self._retention
                 if one.given != row or one.label not in rivals
             ]
-            if self._batch_size([*replaced, (self._as_stored(row), label)]) >= self._batch_size(kept):
+            if self._batch_size([*replaced, (stored, label)]) >= self._batch_size(kept):
                 return False
         for rival in rivals:
             self._forget(row, rival)

@@ -14,7 +14,7 @@ from learners import make_learner
 from learners.checks import EXACT
 from learners.learner import Forgetful, Learner
 from learners.outline import Split, to_json, walk
-from learners.schema import Instance, InstanceError, Misfit
+from learners.schema import Instance, InstanceError, Misfit, Schema
 from tests.oracle import Batch, Rules, id3, text_of
 from tests.strategies import Case, World, cases, fitted, make_bare, streams, worlds
 
@@ -121,6 +121,28 @@ def test_the_tree_is_id3s_after_every_record(name: str) -> None:
     assert compared >= target
     if target >= 10_000:
         assert {what for what in WANTED | NAMED_WANTED.get(name, set()) if reached[what] < 10} == set()
+
+
+def test_what_fills_a_gap_is_decided_before_anything_makes_way_for_it() -> None:
+    case = Case(
+        Schema(),
+        {"missing": "most_common", "on_contradiction": "replace"},
+        tuple(
+            Instance({"colour": "red"} | ({} if size is None else {"size": size}), label)
+            for size, label in [
+                ("red", "yes"),
+                ("blue", "yes"),
+                (None, "yes"),
+                ("red", "yes"),
+                (None, "perhaps"),
+            ]
+        ),
+    )
+    learner, batch = pair_of("id5r-reference", case)
+    for instance in case.stream:
+        learner.learn_one(instance)
+        batch.learn(instance.values, instance.label)
+    assert tree_of(learner) == batch.tree()
 
 
 def test_at_least_twenty_thousand_insertions_are_compared() -> None:
