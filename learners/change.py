@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 
-from learners.outline import AttributeTest, Leaf, Outline, Path, Split
+from learners.outline import AttributeTest, Leaf, Outline, Path, Split, digest
 
 
 class ChangeKind(StrEnum):
@@ -23,6 +23,7 @@ class ChangeKind(StrEnum):
     RELABELLED = "relabelled"  # a leaf answers another class
     WITHERED = "withered"  # a branch lost its last instance
     CLEARED = "cleared"  # the last instance left the tree
+    RECUT = "recut"  # the thresholds of numbers were found anew, and the whole tree with them
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +86,13 @@ def diff(
             kind = ChangeKind.GREW if isinstance(was, Leaf) else retested
         changes.append(TreeChange(kind, path, _test(was), _test(now), now))
     return changes
+
+
+def change_of_all(old: Outline | None, new: Outline | None, kind: ChangeKind) -> list[TreeChange]:
+    """Return one change from a whole tree to another; none where they look the same."""
+    if digest(old) == digest(new):
+        return []
+    return [TreeChange(kind, (), _test(old), _test(new), new)]
 
 
 def _test(outline: Outline | None) -> AttributeTest | None:

@@ -2,9 +2,12 @@
 
 Codes are open: a new name gets the next number. They are a part of a learner's state, because the order in
 which attributes were met decides ties. Code 0 of every attribute is the missing value.
+
+For a learner that uses thresholds a number is its own code: a whole number of 64 bits in the same order.
 """
 
 import math
+import struct
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
@@ -29,6 +32,8 @@ UNSEEN_CODE = -1
 """The code of a value that nothing has been learned about. Only answering meets it."""
 
 _INT64 = range(-(2**63), 2**63)
+_DOUBLE, _BITS = struct.Struct("<d"), struct.Struct("<Q")
+_SIGN, _ALL = 1 << 63, (1 << 64) - 1
 _KINDS: Mapping[type, str] = {str: "string", bool: "boolean", int: "number", float: "number"}
 
 
@@ -65,6 +70,26 @@ def text_of(value: str | bool | int | float) -> str:
     return str(value)
 
 
+def number_code(number: float) -> int:
+    """Return the code of a number: of two numbers the larger has the larger one, and none has 0.
+
+    >>> number_code(-1.5) < number_code(-0.0) == number_code(0.0) < number_code(1e-9) < number_code(math.inf)
+    True
+    """
+    bits: int = _BITS.unpack(_DOUBLE.pack(number + 0.0))[0]
+    return ~bits & _ALL if bits >> 63 else bits | _SIGN
+
+
+def number_of(code: int) -> float:
+    """Return the number that has a code.
+
+    >>> [number_of(number_code(n)) for n in (-2.5, 0.0, 41.0)]
+    [-2.5, 0.0, 41.0]
+    """
+    (number,) = _DOUBLE.unpack(_BITS.pack(code & ~_SIGN if code >> 63 else ~code & _ALL))
+    return float(number)
+
+
 class Codes:
     """The names met so far and their codes.
 
@@ -72,14 +97,22 @@ class Codes:
         schema: What is declared; declared names get their codes first, in their order.
         limits: How many names of each sort are taken.
         reject_missing: Whether an instance to be learned must have a value for every attribute.
+        numbers: Whether numbers are compared with thresholds, unless their attribute is declared nominal.
+            Otherwise each is a value of its own.
     """
 
     def __init__(
-        self, schema: Schema | None = None, limits: Limits | None = None, *, reject_missing: bool = False
+        self,
+        schema: Schema | None = None,
+        limits: Limits | None = None,
+        *,
+        reject_missing: bool = False,
+        numbers: bool = False,
     ) -> None:
         self.schema = schema or Schema()
         self.limits = limits or Limits()
         self.reject_missing = reject_missing
+        self.numbers = numbers
         self.attributes: list[str] = []
         self.kinds: list[
             str
@@ -121,7 +154,9 @@ class Codes:
         for code, text, kind in new_values:
             if not self.kinds[code]:
                 self.kinds[code] = kind
-            row[code] = self._add_value(code, text)
+                self.grown += 1
+            if not self.is_numeric(code):
+                row[code] = self._add_value(code, text)
         self.label_kind = self.label_kind or label_kind
         class_code = self._class_codes.get(label_text)
         return tuple(row), self._add_class(label_text) if class_code is None else class_code
@@ -147,6 +182,10 @@ class Codes:
         row, new_attributes, new_values = self._read(values, growing=False)
         return None if new_values or any(kind for _, kind in new_attributes) else tuple(row)
 
+    def is_numeric(self, attribute: int) -> bool:
+        """Whether an attribute is compared with thresholds: its codes are those of numbers."""
+        return self.numbers and self.kinds[attribute] == "number"
+
     def attribute_code(self, name: str) -> int:
         """Return the code of an attribute that has been met."""
         return self._attribute_codes[name]
@@ -166,11 +205,11 @@ class Codes:
         row = [MISSING_CODE] * len(self.attributes)
         new_attributes: list[tuple[str, str]] = []
         new_values: list[tuple[int, str, str]] = []
-        sentinels = self.schema.missing_values
         for name, value in values.items():
-            missing = value is None or value == MISSING or (bool(sentinels) and value in sentinels)
-            kind = "" if missing else self._kind(name, value)
             code = self._attribute_codes.get(name)
+            numeric = self._in_thresholds(code)
+            missing = value is None or value == MISSING or self._is_sentinel(value, numeric=numeric)
+            kind = "" if missing else self._kind(name, value, in_thresholds=numeric)
             if code is None:
                 self._welcome_attribute(name, len(self.attributes) + len(new_attributes))
                 code = len(self.attributes) + len(new_attributes)
@@ -185,6 +224,12 @@ class Codes:
                 )
             if missing or value is None:
                 continue
+            known_kind = self.kinds[code] if code < len(self.attributes) else ""
+            if self.numbers and kind == "number" and known_kind != "any":
+                row[code] = number_code(float(value))
+                if not known_kind:
+                    new_values.append((code, "", kind))
+                continue
             text = text_of(value)
             known = self._value_codes[code].get(text) if code < len(self.attributes) else None
             if known is None:
@@ -197,7 +242,20 @@ class Codes:
             del row[len(self.attributes) :]
         return row, new_attributes, new_values
 
-    def _kind(self, name: str, value: Value) -> str:
+    def _is_sentinel(self, value: Value, *, numeric: bool) -> bool:
+        """Whether a value is declared to mean "no value": a text, or a number that looks like one."""
+        sentinels = self.schema.missing_values
+        if not sentinels or isinstance(value, str) or not numeric:
+            return bool(sentinels) and value in sentinels
+        if isinstance(value, float) and math.isnan(value):
+            return any(text.lower() == "nan" for text in sentinels)
+        return type(value) in (int, float) and text_of(value) in sentinels  # type: ignore[arg-type]
+
+    def _in_thresholds(self, attribute: int | None) -> bool:
+        """Whether a number would be compared with thresholds, so that it may be infinite."""
+        return self.numbers and (attribute is None or self.kinds[attribute] in ("number", ""))
+
+    def _kind(self, name: str, value: Value, *, in_thresholds: bool = False) -> str:
         kind = _KINDS.get(type(value))
         if kind is None:
             raise InstanceError(
@@ -213,7 +271,7 @@ class Codes:
                 name[:64],
                 f'field "{name[:64]}" has {len(value)} characters, more than {self.limits.max_text}',
             )
-        if isinstance(value, float) and not math.isfinite(value):
+        if isinstance(value, float) and not math.isfinite(value) and (math.isnan(value) or not in_thresholds):
             raise InstanceError(Misfit.NON_FINITE, name, f'field "{name}" is {value}, which is not a number')
         if type(value) is int and value not in _INT64:
             raise InstanceError(

@@ -14,7 +14,7 @@ from learners.ops import OpCounts
 from learners.outline import Counts, Outline, Size, digest, size
 from learners.schema import Instance, Limits, Schema, Values
 
-Rows = Sequence[Row] | NDArray[np.uint32]
+Rows = Sequence[Row] | NDArray[np.uint32] | NDArray[np.uint64]
 Labels = Sequence[int] | NDArray[np.int32]
 
 FLAG_MISSING = "missing"
@@ -25,14 +25,16 @@ FLAG_NO_ANSWER = "no_answer"
 class Step(msgspec.Struct, frozen=True):
     """One decision on the way to an answer.
 
-    `runner_up` is the attribute that would have been tested otherwise, `margin` by how much its score is
-    worse; both None where there was no choice or the learner does not keep them.
+    Where a number was compared, `at_most` is the threshold and `value` "true" or "false". `runner_up` is the
+    attribute that would have been tested otherwise, `margin` by how much its score is worse; both None where
+    there was no choice or the learner does not keep them.
     """
 
     attribute: str
     value: str
     runner_up: str | None = None
     margin: float | None = None
+    at_most: float | msgspec.UnsetType = msgspec.UNSET
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +113,8 @@ class Learner(Protocol):
     name: ClassVar[str]
     options_type: ClassVar[type[Options]]
     takes_arrays: ClassVar[bool]
-    """Whether the rows of a batch may come as an array of 32-bit codes, which is faster."""
+    """Whether the rows of a batch may come as an array of codes, which is faster: of 32 bits, or of 64 where
+    there are numbers."""
     schema: Schema
     codes: Codes
 

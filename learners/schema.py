@@ -5,8 +5,10 @@ come: strings and booleans are nominal, numbers numeric. What has been met so fa
 `learners.codes.Codes`, which is part of a learner's state.
 """
 
+import math
 from collections.abc import Mapping
 from enum import StrEnum
+from itertools import pairwise
 from typing import NamedTuple
 
 import msgspec
@@ -16,6 +18,9 @@ Values = Mapping[str, Value]
 
 MISSING = "?"
 """The text of a missing value, as it appears on a branch. A value written so is a missing one, too."""
+
+
+MOST_CUTS = 100
 
 
 class AttributeType(StrEnum):
@@ -33,12 +38,26 @@ class Attribute(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         type: Nominal values are compared for equality, numeric ones with a threshold.
         values: The values known in advance.
         open: Whether values beyond `values` may appear. Always true where no values are declared.
+        cuts: The thresholds a number is compared with, ascending; without any they are found in the data.
     """
 
     name: str
     type: AttributeType = AttributeType.NOMINAL
     values: tuple[str, ...] = ()
     open: bool = True
+    cuts: tuple[float, ...] = ()
+
+    def __post_init__(self) -> None:
+        """Refuse cuts that are none."""
+        if not self.cuts:
+            return
+        if self.type is not AttributeType.NUMERIC:
+            raise ValueError(f'attribute "{self.name}" has cuts but is not numeric')
+        if len(self.cuts) > MOST_CUTS:
+            raise ValueError(f'attribute "{self.name}" has more than {MOST_CUTS} cuts')
+        ascending = all(low < high for low, high in pairwise(self.cuts))
+        if not ascending or not all(map(math.isfinite, self.cuts)):
+            raise ValueError(f'the cuts of attribute "{self.name}" must be finite numbers in ascending order')
 
 
 class Schema(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

@@ -20,7 +20,8 @@ from stream.fast.rows import RowReader, Rows
 from stream.record import Record
 
 Refuse = Callable[[Record, RejectedRecord], None]
-Codings = NDArray[np.uint32]
+Codings = NDArray[np.uint32] | NDArray[np.uint64]
+"""Rows as an array; codes have 64 bits where some may be numbers."""
 
 
 class Segment(NamedTuple):
@@ -104,7 +105,7 @@ class Intake:
     ) -> Segment:
         coded: list[Row] | Codings = rows
         if self._reader is not None:
-            coded = np.array(rows, dtype=np.int64).reshape(len(rows), -1).astype(np.uint32)
+            coded = as_array(rows)
         return Segment(records, ids, coded, np.array(labels, dtype=np.int32))
 
     def _accept(self, record: Record) -> tuple[Row, int, bytes]:
@@ -117,3 +118,12 @@ class Intake:
         except InstanceError as error:
             raise RejectedRecord(error.misfit.value, "learn", str(error)) from error
         return row, label, msgspec.json.encode(decoded.id)
+
+
+def as_array(rows: Sequence[Row]) -> Codings:
+    """Return rows of one width as an array; a code of -1, which no value has, is the highest there is."""
+    if all(code < 2**32 for row in rows for code in row):
+        return np.array(rows, dtype=np.int64).reshape(len(rows), -1).astype(np.uint32)
+    most = 2**64 - 1
+    known = [[code if code >= 0 else most for code in row] for row in rows]
+    return np.array(known, dtype=np.uint64).reshape(len(rows), -1)

@@ -7,7 +7,7 @@ missing and concepts that can be learned are drawn on purpose.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from operator import itemgetter
 from typing import Literal
 
@@ -87,6 +87,19 @@ class Case:
     schema: Schema
     settings: dict[str, object]
     stream: tuple[Instance, ...]
+
+    def in_words(self) -> "Case":
+        """Return the case with every number as a word, for learners that would compare it with thresholds."""
+        return replace(self, stream=in_words(self.stream))
+
+
+def in_words(stream: Sequence[Instance]) -> tuple[Instance, ...]:
+    """Return a stream in which every number is a word."""
+
+    def word(value: Value) -> Value:
+        return text_of(value) if isinstance(value, (int, float)) and not isinstance(value, bool) else value
+
+    return tuple(Instance({k: word(v) for k, v in values.items()}, label) for values, label in stream)
 
 
 @st.composite

@@ -3,6 +3,7 @@
 import math
 
 from learners.checks.story import Law, Make, Stream, answer, learn, must, refused, same
+from learners.learner import Learner
 from learners.schema import Attribute, AttributeType, Instance, Limits, Misfit, Schema
 
 BAD_VALUES: tuple[object, ...] = (math.nan, math.inf, -math.inf, 2**63, [1], {"a": 1}, b"bytes", object())
@@ -30,11 +31,18 @@ def bad_values_are_refused(make: Make, stream: Stream) -> None:
         before = learner.snapshot()
         for name in list(instance.values)[:2]:
             for value in BAD_VALUES:
+                if value in (math.inf, -math.inf) and _has_thresholds(learner, name):
+                    continue  # it is below or above all others
                 worse: dict[str, object] = {**instance.values, name: value}
                 refused(learner, Instance(worse, instance.label), name, predicting=True)  # type: ignore[arg-type]
         for label in (*BAD_VALUES, None, ""):
             refused(learner, Instance(instance.values, label), "label")  # type: ignore[arg-type]
         same("the snapshots after bad input", before, learner.snapshot())
+
+
+def _has_thresholds(learner: Learner, name: str) -> bool:
+    codes = learner.codes
+    return codes.numbers and codes.kinds[codes.attribute_code(name)] in ("number", "")
 
 
 def closed_names_are_refused(make: Make, stream: Stream) -> None:

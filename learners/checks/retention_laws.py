@@ -3,6 +3,7 @@
 from collections.abc import Callable
 
 from learners.checks.story import Law, Make, Stream, forget, learn, must, same
+from learners.learner import Learner
 from learners.outline import Outline, to_json
 from learners.schema import Instance
 
@@ -49,13 +50,15 @@ def forgetting_undoes_learning(make: Make, stream: Stream) -> None:
     """An instance that is learned and forgotten again leaves the tree it found, counts and all.
 
     The law is for learners that retain every instance as it was given. An attribute that the instance was the
-    first to have is known from then on.
+    first to have is known from then on, and so are thresholds that were found with its help.
     """
     learner = make()
     for instance in stream:
         known, kept = len(learner.codes.attributes), learner.retained
         before = to_json(learner.outline())
         learn(learner, instance)
+        if _finds_thresholds(learner):
+            return
         if learner.retained == kept + 1 and len(learner.codes.attributes) == known:
             forget(learner, instance)
             same("the trees", before, to_json(learner.outline()))
@@ -66,7 +69,8 @@ def order_does_not_matter(make: Make, stream: Stream) -> None:
     """The tree of some instances is the same in whatever order they came.
 
     The law is for learners that retain every instance. Where no attributes are declared, their order is that
-    of their appearance and decides ties: orders of arrival are compared that agree on it.
+    of their appearance and decides ties: orders of arrival are compared that agree on it. Thresholds that
+    are not declared are found in what has come so far: the law is not for them.
     """
     turn = len(stream) // 2
     trees: dict[tuple[str, ...], str] = {}
@@ -74,9 +78,16 @@ def order_does_not_matter(make: Make, stream: Stream) -> None:
         learner = make()
         for instance in order:
             learn(learner, instance)
-        if learner.retained == len(stream):
+        if learner.retained == len(stream) and not _finds_thresholds(learner):
             tree = to_json(learner.outline())
             same("the trees", trees.setdefault(tuple(learner.codes.attributes), tree), tree)
+
+
+def _finds_thresholds(learner: Learner) -> bool:
+    """Whether a learner has met numbers whose thresholds are not declared."""
+    codes = learner.codes
+    declared = {attribute.name for attribute in codes.schema.attributes if attribute.cuts}
+    return any(codes.is_numeric(a) and name not in declared for a, name in enumerate(codes.attributes))
 
 
 def equals_batch(oracle: Callable[[Stream], Outline | None]) -> Law:

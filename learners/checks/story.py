@@ -144,8 +144,9 @@ def learn_batch(learner: Learner, rows: list[Row], labels: list[int], *, arrays:
     """Let a learner learn a batch that comes as lists or as arrays."""
     if not arrays:
         return learner.learn_batch(rows, labels)
-    codes = np.array(rows, dtype=np.uint32).reshape(len(rows), len(rows[0]))
-    return learner.learn_batch(codes, np.array(labels, dtype=np.int32))
+    wide = any(code >= 2**32 for row in rows for code in row)
+    codes = np.array(rows, dtype=np.uint64).reshape(len(rows), len(rows[0]))
+    return learner.learn_batch(codes if wide else codes.astype(np.uint32), np.array(labels, dtype=np.int32))
 
 
 def told_in_batch(result: BatchResult) -> list[tuple[Prediction, Learned | None]]:

@@ -17,15 +17,18 @@ STOP_AT_CHANGES: int
 STOP_AT_UNEXPLAINED: int
 OPERATIONS: tuple[str, ...]
 
-CodeStep = tuple[int, int, int, int]
+CodeStep = tuple[int, int, int, int, int]
 Dump = tuple[
     NDArray[np.uint16],
+    NDArray[np.uint64],
     NDArray[np.uint16],
     NDArray[np.uint32],
     NDArray[np.uint32],
     NDArray[np.int64],
     tuple[int, ...],
 ]
+
+def cuts_of(numbers: Sequence[int], bins: int) -> list[int]: ...
 
 class Batch:
     def __init__(self, rows: int, classes: int) -> None: ...
@@ -40,23 +43,39 @@ class CoreTree:
         self,
         *,
         gain_ratio: bool = False,
-        critical: Callable[[int], int] | None = None,
-        critical_pearson: Callable[[int], float] | None = None,
+        critical: Callable[[int, int], int] | None = None,
+        critical_pearson: Callable[[int, int], float] | None = None,
         records_per_value: int = 0,
         hat: bool = False,
         replace: bool = False,
         window: int = 0,
         max_bytes: int = 0,
         small: int = 256,
+        bins: int = 32,
     ) -> None: ...
-    def reserve(self, values: Sequence[int], order: Sequence[int], class_rank: Sequence[int]) -> None: ...
+    def reserve(
+        self,
+        values: Sequence[int],
+        order: Sequence[int],
+        class_rank: Sequence[int],
+        numbers: Sequence[int] | None = None,
+    ) -> None: ...
+    def set_cuts(self, attribute: int, cuts: Sequence[int], median: int, fixed: bool) -> None: ...
+    def cuts(self, attribute: int) -> tuple[list[int], int]: ...
+    cut_age: tuple[int, bool]
+    def take_recut(self) -> bool: ...
     def learn(self, row: Row, label: int) -> None: ...
     def forget(self, row: Row, label: int) -> bool: ...
     def answer(
         self, row: Row
     ) -> tuple[int, int, list[int], list[CodeStep], list[tuple[Row, int, int]] | None]: ...
     def run(
-        self, codes: NDArray[np.uint32], labels: NDArray[np.int32], start: int, stop: int, batch: Batch
+        self,
+        codes: NDArray[np.uint32] | NDArray[np.uint64],
+        labels: NDArray[np.int32],
+        start: int,
+        stop: int,
+        batch: Batch,
     ) -> tuple[int, int]: ...
     def explained(self) -> None: ...
     def unexplain(self) -> None: ...
@@ -68,6 +87,7 @@ class CoreTree:
     def load(
         self,
         rows: NDArray[np.uint16],
+        numbers: NDArray[np.uint64],
         labels: NDArray[np.uint16],
         times: NDArray[np.uint32],
         ring: NDArray[np.uint32],

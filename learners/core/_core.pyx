@@ -9,6 +9,7 @@ from libc.string cimport memcpy, memset
 
 import numpy as np
 
+from learners.codes import number_of
 from learners.outline import AttributeTest, Evidence, Leaf, Split
 
 cdef extern from "core.h" nogil:
@@ -42,6 +43,10 @@ cdef extern from "core.h" nogil:
         int32_t records_per_value
         int hat, replace
         int64_t window, max_bytes, small
+        int32_t bins
+    ctypedef struct Scale:
+        int32_t number, fixed, count, median
+        uint64_t *cuts
     ctypedef struct Store:
         int32_t width
         size_t stride
@@ -54,8 +59,8 @@ cdef extern from "core.h" nogil:
         uint32_t *ring
         uint64_t ring_start, ring_length, ring_capacity
         uint32_t *skip
-    ctypedef int64_t (*Critical)(void *context, int64_t degrees) noexcept nogil
-    ctypedef double (*CriticalPearson)(void *context, int64_t degrees) noexcept nogil
+    ctypedef int64_t (*Critical)(void *context, int64_t degrees, int64_t tests) noexcept nogil
+    ctypedef double (*CriticalPearson)(void *context, int64_t degrees, int64_t tests) noexcept nogil
     ctypedef struct Tree:
         Settings settings
         Store store
@@ -67,6 +72,11 @@ cdef extern from "core.h" nogil:
         int32_t left
         uint8_t *row
         Ops ops
+        Scale *scales
+        int32_t numbers
+        int64_t since_cuts
+        uint8_t aged
+        uint8_t recut
         uint8_t changed
         uint8_t failed
         int64_t least_gain
@@ -78,16 +88,25 @@ cdef extern from "core.h" nogil:
         int32_t how
     Tree *tree_new(const Settings *settings)
     void tree_free(Tree *tree)
-    int tree_reserve(Tree *tree, int32_t attributes, const int32_t *values, int32_t classes)
+    int tree_reserve(
+        Tree *tree, int32_t attributes, const int32_t *values, const int32_t *numbers, int32_t classes
+    )
+    int tree_set_cuts(
+        Tree *tree, int32_t attribute, const uint64_t *cuts, int32_t count, int32_t median, int fixed
+    )
+    int32_t find_cuts(uint64_t *numbers, int64_t count, int32_t bins, uint64_t *cuts)
+    uint64_t *numbers_of(const Store *store, const uint8_t *row)
+    int is_number(const Tree *tree, int32_t attribute)
+    int32_t branch_of(const Tree *tree, const uint8_t *row, Test test)
     void tree_set_order(Tree *tree, const int32_t *order, const int32_t *class_rank)
-    void tree_row(Tree *tree, const uint32_t *codes)
+    void tree_wide_row(Tree *tree, const uint64_t *codes)
     Answer tree_answer(Tree *tree)
     void tree_learn(Tree *tree, int32_t label)
     int tree_forget(Tree *tree, int32_t label)
     void tree_settle(Tree *tree)
     int64_t tree_bytes(const Tree *tree)
-    int64_t tree_run(Tree *tree, const uint32_t *codes, const int32_t *labels, int64_t start, int64_t end, int stop,
-                     int32_t *answers, int32_t *how, uint64_t *nodes, uint32_t *counts, Ops *spent, int *why)
+    int64_t tree_run(Tree *tree, const void *codes, int wide, const int32_t *labels, int64_t start, int64_t end,
+                     int stop, int32_t *answers, int32_t *how, uint64_t *nodes, uint32_t *counts, Ops *spent, int *why)
     int32_t branch_count(const Tree *tree, Test test)
     int32_t code_at(const Store *store, const uint8_t *row, int32_t attribute)
     const uint8_t *row_of(const Store *store, uint32_t instance)
@@ -120,12 +139,22 @@ OPERATIONS = (
 )
 
 
-cdef int64_t _critical(void *context, int64_t degrees) noexcept with gil:
-    return (<CoreTree>context).critical(degrees)
+cdef int64_t _critical(void *context, int64_t degrees, int64_t tests) noexcept with gil:
+    return (<CoreTree>context).critical(degrees, tests)
 
 
-cdef double _critical_pearson(void *context, int64_t degrees) noexcept with gil:
-    return (<CoreTree>context).critical_pearson(degrees)
+cdef double _critical_pearson(void *context, int64_t degrees, int64_t tests) noexcept with gil:
+    return (<CoreTree>context).critical_pearson(degrees, tests)
+
+
+def cuts_of(numbers, int32_t bins):
+    """Return the cuts of some numbers, given and returned as codes; `learners.cuts` has the rule."""
+    cdef uint64_t[::1] sorted_here = np.array(numbers, dtype=np.uint64)
+    cdef uint64_t[::1] cuts = np.empty(max(bins, 1), dtype=np.uint64)
+    cdef int32_t found = 0
+    if len(numbers):
+        found = find_cuts(&sorted_here[0], len(numbers), bins, &cuts[0])
+    return np.asarray(cuts)[:found].tolist()
 
 
 @cython.final
@@ -134,7 +163,8 @@ cdef class CoreTree:
 
     Args:
         gain_ratio: Whether tests are chosen by gain ratio instead of E-score.
-        critical: For each number of degrees of freedom the gain that is significant; None: no gate.
+        critical: For degrees of freedom, and how many tests the best is chosen from, the gain that is
+            significant; None: no gate.
         critical_pearson: The same for Pearson's statistic, which is then used instead of G.
         records_per_value: How many instances per value a gated test needs.
         hat: Whether only what is answered wrongly is learned.
@@ -142,6 +172,7 @@ cdef class CoreTree:
         window: How many instances are retained; 0: all.
         max_bytes: How much memory may be used; 0: no limit.
         small: Subtrees of at most so many instances are not transposed but made anew.
+        bins: How many bins the cuts of a number make, at the most.
     """
 
     cdef Tree *tree
@@ -152,6 +183,7 @@ cdef class CoreTree:
     def __cinit__(
         self, *, bint gain_ratio=False, critical=None, critical_pearson=None, int records_per_value=0,
         bint hat=False, bint replace=False, int64_t window=0, int64_t max_bytes=0, int64_t small=256,
+        int32_t bins=32,
     ):
         cdef Settings settings
         memset(&settings, 0, sizeof(settings))
@@ -164,6 +196,7 @@ cdef class CoreTree:
         settings.window = window
         settings.max_bytes = max_bytes
         settings.small = small
+        settings.bins = bins
         self.tree = tree_new(&settings)
         if self.tree is NULL:
             raise MemoryError
@@ -173,7 +206,7 @@ cdef class CoreTree:
         self.tree.critical_pearson = _critical_pearson
         self.tree.context = <void *>self
         if critical is not None:
-            self.tree.least_gain = critical(1)
+            self.tree.least_gain = critical(1, 1)
         self._shadow = {}
 
     def __dealloc__(self):
@@ -184,11 +217,12 @@ cdef class CoreTree:
             raise MemoryError("the tree has run out of memory and cannot be used any more")
         return 0
 
-    def reserve(self, values, order, class_rank):
+    def reserve(self, values, order, class_rank, numbers=None):
         """Make room for what there is now.
 
         Args:
             values: How many codes each attribute has.
+            numbers: The place of each attribute among those that are numbers; -1: it is none.
             order: The attributes in the order in which ties are broken.
             class_rank: The place of each class in the order in which ties are broken.
         """
@@ -196,10 +230,14 @@ cdef class CoreTree:
         cdef int32_t[::1] orders = np.ascontiguousarray(order, dtype=np.int32)
         cdef int32_t[::1] ranks = np.ascontiguousarray(class_rank, dtype=np.int32)
         cdef int32_t none = 0
+        if numbers is None:
+            numbers = [-1] * len(values)
+        cdef int32_t[::1] places = np.ascontiguousarray(numbers, dtype=np.int32)
         if max(values, default=0) > 65_534:
             raise ValueError("an attribute has more than 65,534 values")
         tree_reserve(
-            self.tree, <int32_t>len(values), &counts[0] if len(values) else &none, <int32_t>len(class_rank)
+            self.tree, <int32_t>len(values), &counts[0] if len(values) else &none,
+            &places[0] if len(values) else &none, <int32_t>len(class_rank),
         )
         self._check()
         tree_set_order(self.tree, &orders[0] if len(values) else &none, &ranks[0] if len(class_rank) else &none)
@@ -207,18 +245,44 @@ cdef class CoreTree:
 
     # ---- one row at a time
 
+    def set_cuts(self, int32_t attribute, cuts, int32_t median, bint fixed):
+        """Give a number its cuts, before anything is learned."""
+        cdef uint64_t[::1] view = np.array([*cuts, 0], dtype=np.uint64)
+        tree_set_cuts(self.tree, attribute, &view[0], <int32_t>len(cuts), median, fixed)
+        self._check()
+
+    def cuts(self, int32_t attribute):
+        """Return the cuts of a number and the bin of its median; no cuts where it is no number."""
+        cdef Scale *scale = &self.tree.scales[attribute]
+        cdef int32_t k
+        return [scale.cuts[k] for k in range(scale.count)], scale.median
+
+    @property
+    def cut_age(self):
+        """How many instances were learned since the cuts were made, and whether any was forgotten."""
+        return self.tree.since_cuts, bool(self.tree.aged)
+
+    @cut_age.setter
+    def cut_age(self, age):
+        self.tree.since_cuts, self.tree.aged = age
+
+    def take_recut(self):
+        """Return whether the cuts have changed since this was last asked."""
+        told = bool(self.tree.recut)
+        self.tree.recut = 0
+        return told
+
     cdef int _take_row(self, row) except -1:
         cdef int32_t width = self.tree.attributes, a = 0
-        cdef int64_t code
-        cdef uint32_t *codes = <uint32_t *>PyMem_Malloc((width + 1) * sizeof(uint32_t))
+        cdef uint64_t *codes = <uint64_t *>PyMem_Malloc((width + 1) * sizeof(uint64_t))
         if codes is NULL:
             raise MemoryError
-        memset(codes, 0, (width + 1) * sizeof(uint32_t))
+        memset(codes, 0, (width + 1) * sizeof(uint64_t))
         for code in row:
             if a < width:
-                codes[a] = <uint32_t>code if code >= 0 else 0xFFFFFFFFu
+                codes[a] = <uint64_t>code if code >= 0 else 0xFFFFFFFFFFFFFFFFu
             a += 1
-        tree_row(self.tree, codes)
+        tree_wide_row(self.tree, codes)
         PyMem_Free(codes)
         return 0
 
@@ -241,7 +305,7 @@ cdef class CoreTree:
     def answer(self, row):
         """Return (class or -1, how, counts of the classes, steps, instances below if needed) of a row.
 
-        A step is (attribute, value, runner-up or -1, margin). The instances, as (row, class, times), are
+        A step is (attribute, value or branch, runner-up or -1, margin, cut or -1). The instances, as (row, class, times), are
         those below the node where a value is missing.
         """
         self._take_row(row)
@@ -263,28 +327,29 @@ cdef class CoreTree:
         used = set()
         while node.form == SPLIT and node is not told.node:
             a = node.test.attribute
-            value = code_at(&self.tree.store, self.tree.row, a)
-            steps.append((a, value, node.runner_up, node.margin))
-            used.add(a)
+            value = branch_of(self.tree, self.tree.row, node.test)
+            steps.append((a, value, node.runner_up, node.margin, node.test.cut))
+            if node.test.cut < 0:
+                used.add(a)
             node = node.branches[value]
         if node.form != SPLIT and node.present > 1 and not self.tree.settings.gated and node.head != NO_INSTANCE:
             # A set of one description stands for a chain of tests with one branch each.
             first = row_of(&self.tree.store, node.head)
             for i in range(self.tree.attributes):
                 a = self.tree.order[i]
-                if a in used:
+                if a in used or is_number(self.tree, a):
                     continue
                 value = code_at(&self.tree.store, self.tree.row, a)
                 if value != code_at(&self.tree.store, first, a):
                     break
                 used.add(a)
-                steps.append((a, value, self._next_in_chain(used), 0))
+                steps.append((a, value, self._next_in_chain(used), 0, -1))
         return steps
 
     cdef int32_t _next_in_chain(self, used):
         cdef int32_t i
         for i in range(self.tree.attributes):
-            if self.tree.order[i] not in used:
+            if self.tree.order[i] not in used and not is_number(self.tree, self.tree.order[i]):
                 return self.tree.order[i]
         return -1
 
@@ -305,21 +370,36 @@ cdef class CoreTree:
 
     # ---- whole batches
 
-    def run(self, const uint32_t[:, ::1] codes, const int32_t[::1] labels, int64_t start, int stop, Batch batch):
-        """Answer each row from `start` on, then learn it; return the row to go on with, and why it stopped."""
+    def run(self, codes, const int32_t[::1] labels, int64_t start, int stop, Batch batch):
+        """Answer each row from `start` on, then learn it; return the row to go on with, and why it stopped.
+
+        Codes are of 32 bits, or of 64 where some may be numbers.
+        """
         cdef int why
         cdef int64_t reached, end = labels.shape[0]
-        cdef uint32_t nothing = 0
-        cdef const uint32_t *data = &codes[0, 0] if codes.shape[0] and codes.shape[1] else &nothing
+        cdef const uint32_t[:, ::1] narrow_codes
+        cdef const uint64_t[:, ::1] wide_codes
+        cdef uint64_t nothing = 0
+        cdef const void *data = &nothing
+        cdef int wide = codes.dtype == np.uint64
         if start >= end:
             return end, RAN_OUT
+        if not wide and self.tree.numbers:
+            raise ValueError("rows with numbers have codes of 64 bits")
+        if codes.shape[0] and codes.shape[1]:
+            if wide:
+                wide_codes = codes
+                data = &wide_codes[0, 0]
+            else:
+                narrow_codes = codes
+                data = &narrow_codes[0, 0]
         if codes.shape[0] != end or codes.shape[1] != self.tree.attributes or batch.answers.shape[0] != end:
             raise ValueError("rows, labels and results differ in size")
         if batch.counts.shape[1] != self.tree.classes:
             raise ValueError("the results have room for another number of classes")
         with nogil:
             reached = tree_run(
-                self.tree, data, &labels[0], start, end, stop, &batch.answers[0], &batch.how[0],
+                self.tree, data, wide, &labels[0], start, end, stop, &batch.answers[0], &batch.how[0],
                 &batch.nodes[0], &batch.counts[0, 0] if self.tree.classes else NULL,
                 <Ops *>&batch.spent[0, 0], &why,
             )
@@ -373,13 +453,14 @@ cdef class CoreTree:
         return told
 
     def subtree(self, path, codes, bint by_ratio):
-        """Return the outline of the subtree at a path of (attribute, value) codes, with counts of this moment."""
+        """Return the outline of the subtree at a path of (attribute, branch) codes, with counts of this moment."""
         cdef Node *node = self.tree.root
         used = set()
         rest = list(path)
         while rest and node.form == SPLIT:
             a, v = rest.pop(0)
-            used.add(a)
+            if node.test.cut < 0:
+                used.add(a)
             node = node.branches[v]
         told = self._outline(node, codes, by_ratio, None, used)
         for _ in rest:
@@ -396,21 +477,30 @@ cdef class CoreTree:
         if node.form != SPLIT:
             told = self._chain(node, codes, counts, used)
         else:
-            values = codes.values[node.test.attribute]
-            inner = used | {node.test.attribute}
+            if node.test.cut < 0:
+                values = codes.values[node.test.attribute]
+                inner = used | {node.test.attribute}
+            else:
+                values = ("true", "false")
+                inner = used
             branches = []
             for v in range(branch_count(self.tree, node.test)):
                 if node.branches[v] is not NULL:
                     branches.append((values[v], self._outline(node.branches[v], codes, by_ratio, kept, inner)))
             branches.sort()
             told = Split(
-                AttributeTest(codes.attributes[node.test.attribute]), counts, tuple(branches),
-                self._evidence(node, codes),
+                self._test(node, codes), counts, tuple(branches), self._evidence(node, codes),
             )
         if kept is not None:
             node.reshaped = 0
             kept[node.id] = told
         return told
+
+    cdef object _test(self, Node *node, codes):
+        name = codes.attributes[node.test.attribute]
+        if node.test.cut < 0:
+            return AttributeTest(name)
+        return AttributeTest(name, number_of(self.tree.scales[node.test.attribute].cuts[node.test.cut - 1]))
 
     cdef object _evidence(self, Node *node, codes):
         runner_up = None if node.runner_up < 0 else codes.attributes[node.runner_up]
@@ -423,7 +513,10 @@ cdef class CoreTree:
         if node.present < 2 or self.tree.settings.gated:
             return told
         first = row_of(&self.tree.store, node.head)
-        left = [self.tree.order[i] for i in range(self.tree.attributes) if self.tree.order[i] not in used]
+        left = [
+            self.tree.order[i] for i in range(self.tree.attributes)
+            if self.tree.order[i] not in used and not is_number(self.tree, self.tree.order[i])
+        ]
         for i in range(len(left) - 1, -1, -1):
             a = left[i]
             value = code_at(&self.tree.store, first, a)
@@ -458,7 +551,10 @@ cdef class CoreTree:
     # ---- snapshots
 
     def dump(self):
-        """Return (rows, labels, times, order of arrival, form of the tree, operations) as arrays."""
+        """Return (rows, numbers, labels, times, order of arrival, form of the tree, operations) as arrays.
+
+        Where an attribute is a number, its code in the row is 0; the numbers are in the order of their places.
+        """
         cdef Store *store = &self.tree.store
         cdef uint32_t i, k = 0
         cdef int32_t a
@@ -468,7 +564,9 @@ cdef class CoreTree:
         labels = np.empty(store.distinct, dtype="<u2")
         times = np.empty(store.distinct, dtype="<u4")
         places = np.zeros(max(store.used, 1), dtype="<u4")
+        numbers_here = np.empty((store.distinct, self.tree.numbers), dtype="<u8")
         cdef uint16_t[:, ::1] row_view = rows
+        cdef uint64_t[:, ::1] number_view = numbers_here
         cdef uint16_t[::1] label_view = labels
         cdef uint32_t[::1] time_view = times
         cdef uint32_t[::1] place_view = places
@@ -476,7 +574,13 @@ cdef class CoreTree:
             if not store.times[i]:
                 continue
             for a in range(self.tree.attributes):
-                row_view[k, a] = <uint16_t>code_at(store, row_of(store, i), a)
+                row_view[k, a] = 0
+                if is_number(self.tree, a):
+                    number_view[k, self.tree.scales[a].number] = (
+                        numbers_of(store, row_of(store, i))[self.tree.scales[a].number]
+                    )
+                else:
+                    row_view[k, a] = <uint16_t>code_at(store, row_of(store, i), a)
             label_view[k] = store.labels[i]
             time_view[k] = store.times[i]
             place_view[i] = k
@@ -504,10 +608,10 @@ cdef class CoreTree:
         if numbers.length:
             memcpy(&form_view[0], numbers.data, numbers.length * sizeof(int64_t))
         free(numbers.data)
-        return rows, labels, times, ring[:length], form, self.operations()
+        return rows, numbers_here, labels, times, ring[:length], form, self.operations()
 
-    def load(self, rows, labels, times, ring, form, operations):
-        """Restore what `dump` returned into a fresh tree for which room has been reserved.
+    def load(self, rows, numbers, labels, times, ring, form, operations):
+        """Restore what `dump` returned into a fresh tree that has room and its cuts.
 
         Raises:
             ValueError: It is not what `dump` could have returned.
@@ -515,7 +619,7 @@ cdef class CoreTree:
         cdef Store *store = &self.tree.store
         cdef Py_ssize_t k
         cdef uint32_t i
-        if len(labels) != len(rows) or len(times) != len(rows):
+        if len(labels) != len(rows) or len(times) != len(rows) or numbers.shape != (len(rows), self.tree.numbers):
             raise ValueError("rows, classes and multiplicities differ in number")
         arrived = np.bincount(ring, minlength=len(rows)) if len(ring) else np.zeros(len(rows), dtype=np.int64)
         if store.keeps_order and (len(arrived) != len(rows) or (arrived != times).any()):
@@ -523,7 +627,11 @@ cdef class CoreTree:
         for k in range(len(rows)):
             if not times[k] or labels[k] >= self.tree.classes:
                 raise ValueError("an instance has no class or is not there at all")
-            self._take_row(rows[k].tolist())
+            row = rows[k].tolist()
+            for a in range(self.tree.attributes):
+                if is_number(self.tree, a):
+                    row[a] = int(numbers[k, self.tree.scales[a].number])
+            self._take_row(row)
             i = store_add(store, self.tree.row, <uint16_t>labels[k])
             if i != <uint32_t>k or store.distinct != <uint32_t>(k + 1):
                 raise ValueError("an instance is there twice")

@@ -110,7 +110,9 @@ class _LearnedRecords(Sequence[Learned | None]):
         return Learned([], spent) if told is None else Learned(told[0], spent, told[1], told[2])
 
 
-def run_batch(learner: "ID5R", codes: NDArray[np.uint32], labels: NDArray[np.int32]) -> BatchResult:
+def run_batch(
+    learner: "ID5R", codes: NDArray[np.uint32] | NDArray[np.uint64], labels: NDArray[np.int32]
+) -> BatchResult:
     """Answer each row, then learn it, in order."""
     tree = learner.tree
     batch = _core.Batch(len(labels), len(learner.codes.classes))
@@ -131,7 +133,7 @@ def run_batch(learner: "ID5R", codes: NDArray[np.uint32], labels: NDArray[np.int
         if why == _core.CHANGED:
             tell(reached - 1)
         elif why == _core.UNEXPLAINED:
-            row = tuple(codes[reached].astype(np.int32).tolist())
+            row = _signed(codes[reached])
             _, how, _, steps, _ = tree.answer(row)
             if how == _core.PLAIN:
                 # Explained once and for all: the same row goes on from here.
@@ -153,3 +155,9 @@ def _learn_special(learner: "ID5R", row: Row, label: int, answers: Answers) -> t
     if label >= 0 and not (learner.options.train == "errors" and learner.is_right(prediction, label)):
         learner.tree.learn(row, label)
     return before
+
+
+def _signed(codes: NDArray[np.uint32] | NDArray[np.uint64]) -> Row:
+    """Return a row whose unknown values are -1 again."""
+    most = int(np.iinfo(codes.dtype).max)
+    return tuple(-1 if code == most else code for code in codes.tolist())

@@ -2,7 +2,7 @@
  *
  * scores.c  how good a test is       store.c  the instances
  * nodes.c   nodes and their tables   tree.c   learning, forgetting, answering
- * dump.c    to and from bytes
+ * cuts.c    numbers and their bins   dump.c   to and from bytes
  *
  * Nothing here knows Python; nothing here fails but for want of memory, which is reported by `failed`.
  */
@@ -15,8 +15,8 @@
 #define FRACTION_BITS 24
 #define NO_INSTANCE UINT32_MAX
 
-/* What a decision node asks. A threshold on a number will be an attribute with a cut; without one (-1) the
- * node has a branch for each value. */
+/* What a decision node asks. A threshold on a number is an attribute with a cut: whether its bin is at most
+ * that, branch 0 if so, branch 1 if not. Without a cut (-1) the node has a branch for each value. */
 typedef struct {
     int32_t attribute; /* -1: no test */
     int32_t cut;
@@ -45,6 +45,7 @@ struct Node {
     Node **branches;       /* SPLIT: by value of the tested attribute */
     Test kept;             /* COUNTED: the test of branches that are kept for when it is significant again */
     int64_t S_test;        /* SPLIT: exact, kept up to date */
+    int64_t S_rest;        /* SPLIT by a number: the best S of its other cuts, or a lower bound of it */
     int64_t disorder;      /* n times the entropy, exact, kept up to date */
     int64_t S_alarm;       /* look again once S_test comes this close */
     int64_t disorder_alarm; /* look again once disorder comes here */
@@ -68,13 +69,16 @@ typedef struct {
     int64_t window;            /* instances retained; 0: no limit */
     int64_t max_bytes;         /* memory used; 0: no limit */
     int64_t small;             /* a subtree of so few instances is cheaper to make anew than to transpose */
+    int32_t bins;              /* how many bins the cuts of a number make, at the most */
 } Settings;
 
 /* The instances: identical ones are kept once, with how often. */
 typedef struct {
     int32_t width;      /* attributes */
     int32_t code_bytes; /* 1 or 2 */
-    size_t stride;      /* bytes of a row, a multiple of 8 */
+    int32_t numbers;    /* how many of the attributes are numbers */
+    size_t code_stride; /* bytes of the codes of a row, a multiple of 8; the numbers follow */
+    size_t stride;      /* bytes of a row */
     uint8_t *rows;
     uint32_t *times; /* how often; 0: the place is free */
     uint32_t *next, *previous;
@@ -92,8 +96,20 @@ typedef struct {
     uint32_t *skip;
 } Store;
 
-typedef int64_t (*Critical)(void *context, int64_t degrees);
-typedef double (*CriticalPearson)(void *context, int64_t degrees);
+/* What is significant, for so many degrees of freedom where the best of so many tests is chosen. */
+typedef int64_t (*Critical)(void *context, int64_t degrees, int64_t tests);
+typedef double (*CriticalPearson)(void *context, int64_t degrees, int64_t tests);
+
+/* A number is kept as a whole number of 64 bits that is in the same order; 0: it is missing. Its code in a
+ * row is the bin it is in: one more than there are cuts below it. A missing one goes where the bin of the
+ * median goes, which at the root is the larger branch. */
+typedef struct {
+    int32_t number; /* its place among the numbers of a row; -1: not a number */
+    int32_t fixed;  /* the cuts are declared */
+    int32_t count;  /* how many cuts */
+    int32_t median; /* the bin with the median of all instances, as of the cuts */
+    uint64_t *cuts; /* ascending */
+} Scale;
 
 typedef struct {
     Settings settings;
@@ -102,6 +118,14 @@ typedef struct {
     int32_t attributes, classes;       /* how many there are */
     int32_t *value_capacity, *offsets; /* the layout of every node's counts, by attribute */
     int32_t class_capacity, rows_of_counts;
+    Scale *scales;      /* by attribute */
+    int32_t numbers;    /* how many attributes are numbers */
+    int32_t *best_cut;  /* by attribute, as of the score at hand; -1: no cut divides */
+    int64_t *next_best; /* by attribute: the best S of the other cuts */
+    uint32_t *below_cut; /* by class: how many are below the cut at hand */
+    int64_t since_cuts; /* instances learned since the cuts were made */
+    uint8_t aged;       /* something was forgotten since then */
+    uint8_t recut;      /* the cuts have changed since this was last asked */
     int32_t *order;      /* attributes in the order in which ties are broken */
     int32_t *class_rank; /* classes in the order in which ties are broken */
     uint8_t *used;       /* while going down: attributes tested above */
@@ -120,6 +144,7 @@ typedef struct {
     void *context;
     double pearson_cache[64];
     int64_t critical_cache[256];
+    int64_t cut_cache[128][32]; /* by how many cuts, and degrees of freedom */
 } Tree;
 
 /* How an answer came about. */
@@ -139,18 +164,18 @@ static inline int64_t x_log_x(int64_t x) {
     return x < X_LOG_X_TABLE ? x_log_x_table[x] : computed_x_log_x(x);
 }
 void watch(Tree *tree, Node *node);
-int look(Tree *tree, Node *node, int everything);
+Test look(Tree *tree, Node *node, int everything);
 int32_t majority(const Tree *tree, const Node *node);
 int needs_look(Tree *tree, const Node *node);
 int64_t rounding_unit(int64_t n);
-int64_t score_of(Tree *tree, const Node *node, int32_t attribute);
 
 /* store.c */
 int store_init(Store *store);
 void store_free(Store *store);
 int64_t store_bytes(const Store *store);
 int64_t store_next_growth(const Store *store);
-int store_widen(Store *store, int32_t width, int32_t code_bytes);
+int store_widen(Store *store, int32_t width, int32_t code_bytes, int32_t numbers);
+int store_rehash(Store *store);
 uint32_t store_find(const Store *store, const uint8_t *row, uint16_t label);
 void store_expect(const Store *store, const uint8_t *row, uint16_t label);
 uint32_t store_add(Store *store, const uint8_t *row, uint16_t label);
@@ -162,8 +187,26 @@ void store_order(Store *store, int keeps);
 static inline int32_t code_at(const Store *store, const uint8_t *row, int32_t attribute) {
     return store->code_bytes == 1 ? row[attribute] : ((const uint16_t *)row)[attribute];
 }
-static inline const uint8_t *row_of(const Store *store, uint32_t instance) {
+static inline uint8_t *row_of(const Store *store, uint32_t instance) {
     return store->rows + (size_t)instance * store->stride;
+}
+static inline void set_code(const Store *store, uint8_t *row, int32_t attribute, int32_t code) {
+    if (store->code_bytes == 1)
+        row[attribute] = (uint8_t)code;
+    else
+        ((uint16_t *)row)[attribute] = (uint16_t)code;
+}
+static inline uint64_t *numbers_of(const Store *store, const uint8_t *row) {
+    return (uint64_t *)(row + store->code_stride);
+}
+static inline int is_number(const Tree *tree, int32_t attribute) {
+    return tree->numbers && tree->scales[attribute].number >= 0;
+}
+/* Which branch of a test a row belongs to. A code never learned is beyond all branches. */
+static inline int32_t branch_of(const Tree *tree, const uint8_t *row, Test test) {
+    int32_t code = code_at(&tree->store, row, test.attribute);
+    if (test.cut < 0) return code;
+    return (code ? code : tree->scales[test.attribute].median) > test.cut;
 }
 
 /* nodes.c */
@@ -188,12 +231,21 @@ int32_t branch_count(const Tree *tree, Test test);
 int64_t table_bytes(const Tree *tree);
 int tree_layout(Tree *tree, const int32_t *value_capacity, int32_t attributes, int32_t class_capacity);
 
+/* cuts.c */
+#define MOST_BINS 128
+int32_t bin_of(const Scale *scale, uint64_t number);
+int32_t find_cuts(uint64_t *numbers, int64_t count, int32_t bins, uint64_t *cuts);
+void tree_recut_if_due(Tree *tree);
+int tree_set_cuts(Tree *tree, int32_t attribute, const uint64_t *cuts, int32_t count, int32_t median, int fixed);
+void tree_relist(Tree *tree);
+
 /* tree.c */
 Tree *tree_new(const Settings *settings);
 void tree_free(Tree *tree);
-int tree_reserve(Tree *tree, int32_t attributes, const int32_t *values, int32_t classes);
+int tree_reserve(Tree *tree, int32_t attributes, const int32_t *values, const int32_t *numbers, int32_t classes);
 void tree_set_order(Tree *tree, const int32_t *order, const int32_t *class_rank);
 void tree_row(Tree *tree, const uint32_t *codes);
+void tree_wide_row(Tree *tree, const uint64_t *codes);
 Answer tree_answer(Tree *tree);
 void tree_learn(Tree *tree, int32_t label);
 int tree_forget(Tree *tree, int32_t label);
@@ -201,8 +253,8 @@ int tree_holds(Tree *tree, int32_t label);
 int tree_forget_oldest(Tree *tree);
 void tree_settle(Tree *tree);
 int64_t tree_bytes(const Tree *tree);
-int64_t tree_run(Tree *tree, const uint32_t *codes, const int32_t *labels, int64_t start, int64_t end, int stop,
-                 int32_t *answers, int32_t *how, uint64_t *nodes, uint32_t *counts, Ops *spent, int *why);
+int64_t tree_run(Tree *tree, const void *codes, int wide, const int32_t *labels, int64_t start, int64_t end,
+                 int stop, int32_t *answers, int32_t *how, uint64_t *nodes, uint32_t *counts, Ops *spent, int *why);
 enum { RAN_OUT, STOPPED_CHANGED, STOPPED_UNEXPLAINED };
 
 #endif

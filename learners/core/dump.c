@@ -22,7 +22,7 @@ static int dump_node(const Tree *tree, const Node *node, Numbers *numbers) {
                  put(numbers, node->test.cut) | put(numbers, node->runner_up) | put(numbers, node->score) |
                  put(numbers, node->margin);
     if (node->form != LISTED) {
-        failed |= put(numbers, node->S_test) | put(numbers, node->S_alarm) | put(numbers, node->disorder_alarm) |
+        failed |= put(numbers, node->S_test) | put(numbers, node->S_rest) | put(numbers, node->S_alarm) | put(numbers, node->disorder_alarm) |
                   put(numbers, node->n_alarm);
         for (int32_t a = 0; a < tree->attributes; a++) failed |= put(numbers, node->S[a]);
     }
@@ -76,11 +76,12 @@ static Node *load_node(Tree *tree, Reader *reader, int32_t depth) {
     node->form = (uint8_t)get(reader, LISTED, SPLIT);
     node->stale = (uint8_t)get(reader, 0, 1);
     Test test = {(int32_t)get(reader, -1, tree->attributes - 1), 0};
-    test.cut = (int32_t)get(reader, -1, -1);
+    int numeric = test.attribute >= 0 && is_number(tree, test.attribute);
+    test.cut = (int32_t)get(reader, numeric ? 1 : -1, numeric ? tree->scales[test.attribute].count : -1);
     node->runner_up = (int32_t)get(reader, -1, tree->attributes - 1);
     node->score = get(reader, INT64_MIN, INT64_MAX);
     node->margin = get(reader, INT64_MIN, INT64_MAX);
-    if ((node->form == SPLIT) != (test.attribute >= 0) || depth > tree->attributes) reader->bad = 1;
+    if ((node->form == SPLIT) != (test.attribute >= 0) || depth > tree->attributes + tree->rows_of_counts) reader->bad = 1;
     if (reader->bad) {
         node->form = LISTED;
         return node;
@@ -90,6 +91,7 @@ static Node *load_node(Tree *tree, Reader *reader, int32_t depth) {
     node->form = LISTED;
     if (node_tabulate(tree, node)) return node;
     node->S_test = get(reader, INT64_MIN, INT64_MAX);
+    node->S_rest = get(reader, INT64_MIN, INT64_MAX);
     node->S_alarm = get(reader, INT64_MIN, INT64_MAX);
     node->disorder_alarm = get(reader, INT64_MIN, INT64_MAX);
     node->n_alarm = get(reader, INT64_MIN, INT64_MAX);
@@ -128,7 +130,7 @@ static int settle_in(Tree *tree, uint32_t instance) {
         if (!node->classes[label]) node->present++;
         node->classes[label] += times;
         node->n += times;
-        Node *branch = node->branches[code_at(store, row, node->test.attribute)];
+        Node *branch = node->branches[branch_of(tree, row, node->test)];
         if (!branch) return -1;
         node = branch;
     }

@@ -5,30 +5,31 @@ how clearly a test was chosen: the readable learner tells it as of now, this one
 was chosen, which costs nothing and does not depend on how a stream is cut into batches.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Annotated, ClassVar, Literal, Self
+from itertools import pairwise
+from typing import Annotated, ClassVar, Literal, Self, TypeVar
 
 import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from learners.change import ChangeKind, TreeChange, diff
-from learners.codes import Codes, Row, growth_from
+from learners.change import ChangeKind, TreeChange, change_of_all, diff
+from learners.codes import Codes, Row, growth_from, number_code, number_of
 from learners.core import _core
 from learners.core.batches import Explanations, run_batch
+from learners.core.without import Without
+from learners.cuts import Cuts
 from learners.learner import FLAG_UNSEEN, BatchResult, Labels, Learned, Options, Prediction, Rows, Step
 from learners.merit import ROUNDING, chi_square_threshold, critical_gain
 from learners.ops import OpCounts
 from learners.outline import Outline
-from learners.schema import Instance, InstanceError, Limits, Misfit, Schema, Values
+from learners.schema import MOST_CUTS, Instance, InstanceError, Limits, Misfit, Schema, Values
 from learners.snapshot import SnapshotError, pack, unpack
-from learners.utgoff.node import Node
-from learners.utgoff.reading import Reading
 from learners.utgoff.selection import Selection
 
-CodeStep = tuple[int, int, int, int]
-"""A decision as codes: attribute, value, runner-up or -1, margin."""
+CodeStep = tuple[int, int, int, int, int]
+"""A decision as codes: attribute, value or branch, runner-up or -1, margin, cut or -1."""
 SMALL = 256
 """Subtrees of at most so many instances are made anew instead of being transposed: measured, not critical."""
 Positive = Annotated[int, msgspec.Meta(ge=1)]
@@ -45,6 +46,8 @@ class CoreOptions(Options, frozen=True):
         significance_test: The statistic: "g", which comes almost free, or Pearson's "chi2", the paper's.
         min_records_per_value: How many instances for each value present a significant attribute needs, so
             that identifiers are not tested. 0: no such rule.
+        bins: How many bins the numbers of an attribute are divided into, of about the same size. A test
+            compares a number with the threshold above one of them.
         tie_order: Attributes in the order in which ties are broken; those not named follow in schema order.
         missing: What an instance to be learned without a value is given: a value of its own, or nothing: it
             is refused.
@@ -60,6 +63,7 @@ class CoreOptions(Options, frozen=True):
     significance: Annotated[float, msgspec.Meta(gt=0, lt=1)] | None = 0.01
     significance_test: Literal["g", "chi2"] = "g"
     min_records_per_value: Annotated[int, msgspec.Meta(ge=0)] = 2
+    bins: Annotated[int, msgspec.Meta(ge=2, le=100)] = 32
     tie_order: tuple[str, ...] = ()
     missing: Literal["own_value", "reject"] = "own_value"
     window: Positive | None = None
@@ -75,7 +79,11 @@ class State(msgspec.Struct):
     options: dict[str, object]
     codes: list[object]
     width: int
+    numeric: list[int]
+    cuts: list[tuple[list[int], int]]
+    cut_age: tuple[int, bool]
     rows: bytes
+    numbers: bytes
     labels: bytes
     times: bytes
     ring: bytes
@@ -98,6 +106,7 @@ class ID5R:
     name: ClassVar[str] = "id5r"
     options_type: ClassVar[type[Options]] = CoreOptions
     takes_arrays: ClassVar[bool] = True
+    takes_numbers: ClassVar[bool] = True
     wears_hat: ClassVar[bool] = True
 
     def __init__(
@@ -108,7 +117,7 @@ class ID5R:
             raise TypeError(f"{self.name} takes CoreOptions, not {type(settings).__name__}")
         self.options: CoreOptions = settings
         self.schema = schema or Schema()
-        self.codes = Codes(self.schema, limits, reject_missing=settings.missing == "reject")
+        self.codes = Codes(self.schema, limits, reject_missing=settings.missing == "reject", numbers=True)
         self.tree = _make_tree(settings)
         self._selection = Selection(
             settings.selection,
@@ -116,12 +125,15 @@ class ID5R:
             pearsons=settings.significance_test == "chi2",
             records_per_value=settings.min_records_per_value if settings.significance is not None else 0,
         )
-        self._reading = Reading(self.codes, self._selection)
         self._width = len(self.codes.attributes)
+        self._numeric: list[int] = []
         self._room_for = -1
         self._published: Outline | None = None
         self.explanations = Explanations()
-        self.make_room(self._width)
+        self.make_room(self._width, [a for a in range(self._width) if self.codes.is_numeric(a)])
+        for place, attribute in enumerate(self.schema.attributes):
+            if attribute.cuts:
+                self.tree.set_cuts(place, list(map(number_code, attribute.cuts)), 1, True)
 
     # ---- learning
 
@@ -138,7 +150,7 @@ class ID5R:
         """Learn from an instance given as codes."""
         if self.options.train == "errors" and self.is_right(self.answer(row), label):
             return []
-        self.make_room(len(row))
+        self.make_room(len(row), self._new_numbers(row))
         self.tree.learn(row, label)
         return self.publish()
 
@@ -156,13 +168,15 @@ class ID5R:
         predictions: list[Prediction] = []
         learned: list[Learned | None] = []
         # An attribute is taken up when the first row that has it is learned, and not before it is answered.
-        while width > self._width and len(predictions) < len(rows):
+        while (width > self._width or self._awaits_numbers(width)) and len(predictions) < len(rows):
             row, label = tuple(map(int, rows[len(predictions)])), int(labels[len(predictions)])
             predictions.append(self.answer(row))
             ops = self.ops
             changes = self.learn(row, label) if label >= 0 else []
             learned.append(Learned.of(changes, self.ops - ops, self.outline_lately) if label >= 0 else None)
         done = len(predictions)
+        if done == len(rows):
+            return BatchResult.of(predictions, learned)
         self.make_room(self._width)
         result = run_batch(
             self, self._as_array(rows[done:], width), np.asarray(labels[done:], dtype=np.int32)
@@ -171,38 +185,78 @@ class ID5R:
             return result
         return BatchResult.of([*predictions, *result.predictions], [*learned, *result.learned])
 
-    def _as_array(self, rows: Rows, width: int) -> NDArray[np.uint32]:
+    def _as_array(self, rows: Rows, width: int) -> NDArray[np.uint32] | NDArray[np.uint64]:
         """Return rows as an array as wide as the tree; a code of -1 is one that no value has."""
-        if isinstance(rows, np.ndarray) and width == self._width:
-            return np.ascontiguousarray(rows)
-        codes = np.zeros((len(rows), self._width), dtype=np.int64)
-        if len(codes):
+        wide = bool(self._numeric)
+        if isinstance(rows, np.ndarray) and width == self._width and (rows.dtype == np.uint64) == wide:
+            return rows if rows.flags.c_contiguous else rows.copy()
+        if not wide:
+            narrow = np.zeros((len(rows), self._width), dtype=np.int64)
+            if len(rows):
+                narrow[:, :width] = rows
+            return narrow.astype(np.uint32)
+        codes = np.zeros((len(rows), self._width), dtype=np.uint64)
+        if isinstance(rows, np.ndarray):
             codes[:, :width] = rows
-        return codes.astype(np.uint32)
+        else:
+            for place, row in enumerate(rows):
+                codes[place, :width] = [code if code >= 0 else 2**64 - 1 for code in row]
+        return codes
+
+    def _new_numbers(self, row: Row) -> list[int]:
+        """Return the attributes that turn out to be numbers with this row, in which they have a value."""
+        return [
+            a
+            for a, code in enumerate(row)
+            if code > 0 and a not in self._numeric and self.codes.is_numeric(a)
+        ]
+
+    def _awaits_numbers(self, width: int) -> bool:
+        """Whether an attribute is known to be a number, but none has been learned yet."""
+        if self.codes.grown == self._room_for:
+            return False
+        return any(self.codes.is_numeric(a) and a not in self._numeric for a in range(width))
 
     def is_right(self, prediction: Prediction, label: int) -> bool:
         """Return whether an answer needs no learning under `train = "errors"`."""
         return prediction.answer == self.codes.classes[label] and FLAG_UNSEEN not in prediction.flags
 
-    def make_room(self, width: int) -> None:
-        """Give the tree room for names that were met since the last time, and for rows of some width."""
-        if self.codes.grown == self._room_for and width <= self._width:
+    def make_room(self, width: int, numbers: Sequence[int] = ()) -> None:
+        """Give the tree room for names that were met since the last time, and for rows of some width.
+
+        Args:
+            width: How many attributes a row has.
+            numbers: Attributes that have turned out to be numbers.
+        """
+        if self.codes.grown == self._room_for and width <= self._width and not numbers:
             return
         self._width = max(width, self._width)
-        rank = {name: place for place, name in enumerate(self.options.tie_order)}
-        names = self.codes.attributes
-        order = sorted(range(self._width), key=lambda a: (rank.get(names[a], len(rank)), a))
+        self._numeric.extend(numbers)
+        order = sorted(range(self._width), key=self._tie_rank)
         ordered = sorted(range(len(self.codes.classes)), key=self.codes.class_order)
         ranks = [0] * len(ordered)
         for place, code in enumerate(ordered):
             ranks[code] = place
-        self.tree.reserve([len(self.codes.values[a]) for a in range(self._width)], order, ranks)
+        places = [-1] * self._width
+        sizes = [len(self.codes.values[a]) for a in range(self._width)]
+        for place, a in enumerate(self._numeric):
+            places[a] = place
+            declared = self.schema.attributes[a].cuts if a < len(self.schema.attributes) else ()
+            sizes[a] = max(self.options.bins, len(declared) + 1) + 1
+        self.tree.reserve(sizes, order, ranks, places)
         self._room_for = self.codes.grown
+
+    def _tie_rank(self, attribute: int) -> tuple[int, int]:
+        """Return the place of an attribute in the order in which ties are broken."""
+        first, name = self.options.tie_order, self.codes.attributes[attribute]
+        return first.index(name) if name in first else len(first), attribute
 
     def publish(self) -> list[TreeChange]:
         """Return how the tree has changed since the last call."""
         before = self._published
         now = self._published = self.tree.outline(self.codes, self._by_ratio, False)
+        if self.tree.take_recut():
+            return change_of_all(before, now, ChangeKind.RECUT)
         changes = diff(before, now, ChangeKind.PULLED_UP)
         # What looks the same as before was told with the counts of then; a change tells those of now.
         return [
@@ -213,7 +267,8 @@ class ID5R:
         path: list[tuple[int, int]] = []
         for test, value in change.path:
             attribute = self.codes.attribute_code(test.attribute)
-            path.append((attribute, self.codes.value_code(attribute, value)))
+            branch = self.codes.value_code(attribute, value) if test.at_most is None else int(value != "true")
+            path.append((attribute, branch))
         subtree = self.tree.subtree(path, self.codes, self._by_ratio)
         return TreeChange(change.kind, change.path, change.old_test, change.new_test, subtree)
 
@@ -238,7 +293,8 @@ class ID5R:
         path = self.steps(steps)
         if how == _core.MISSING:
             assert below is not None
-            return self._reading.answer_without(self._node_of(steps, counts, below), row, list(path))
+            used = {step[0] for step in steps if step[4] < 0}
+            return self._without().answer(below, counts, row, used, list(path))
         return self.prediction(answer, counts, path, (FLAG_UNSEEN,) if how == _core.UNSEEN else ())
 
     def prediction(
@@ -251,21 +307,26 @@ class ID5R:
 
     def steps(self, steps: Sequence[CodeStep]) -> tuple[Step, ...]:
         """Return the decisions on the way to an answer in names."""
-        names, values = self.codes.attributes, self.codes.values
-        return tuple(
-            Step(names[a], values[a][v], names[r], m / ROUNDING) if r >= 0 else Step(names[a], values[a][v])
-            for a, v, r, m in steps
-        )
+        return tuple(self._step(*step) for step in steps)
 
-    def _node_of(
-        self, steps: Sequence[CodeStep], counts: Sequence[int], below: list[tuple[Row, int, int]]
-    ) -> Node:
-        """Return a node as the readable learner has it, for answering where a value is missing."""
-        used = {step[0] for step in steps}
-        node = Node(tuple(a for a in range(self._width) if a not in used))
-        node.classes = {code: n for code, n in enumerate(counts) if n}
-        node.instances = {(row, label): times for row, label, times in below}
-        return node
+    def _step(self, attribute: int, branch: int, runner_up: int, margin: int, cut: int) -> Step:
+        names = self.codes.attributes
+        rival = names[runner_up] if runner_up >= 0 else None
+        behind = margin / ROUNDING if runner_up >= 0 else None
+        if cut < 0:
+            return Step(names[attribute], self.codes.values[attribute][branch], rival, behind)
+        at_most = number_of(self.tree.cuts(attribute)[0][cut - 1])
+        return Step(names[attribute], "false" if branch else "true", rival, behind, at_most)
+
+    def _without(self) -> Without:
+        """Return what answers where a value is missing."""
+        cuts = {
+            a: Cuts(tuple(map(number_of, at)), median)
+            for a in self._numeric
+            for at, median in [self.tree.cuts(a)]
+        }
+        order = sorted(range(self._width), key=self._tie_rank)
+        return Without(self.codes, self._selection, cuts, order)
 
     def outline(self) -> Outline | None:
         """Return the tree as data; None while nothing has been learned."""
@@ -286,7 +347,7 @@ class ID5R:
     def snapshot(self) -> bytes:
         """Return everything that is needed to go on exactly as if nothing had happened."""
         self.tree.settle()
-        rows, labels, times, ring, form, ops = self.tree.dump()
+        rows, numbers, labels, times, ring, form, ops = self.tree.dump()
         return pack(
             self.name,
             State(
@@ -294,7 +355,11 @@ class ID5R:
                 options=msgspec.to_builtins(self.options),
                 codes=list(self.codes.dump()),
                 width=self._width,
+                numeric=self._numeric,
+                cuts=[self.tree.cuts(a) for a in self._numeric],
+                cut_age=self.tree.cut_age,
                 rows=rows.tobytes(),
+                numbers=numbers.tobytes(),
                 labels=labels.tobytes(),
                 times=times.tobytes(),
                 ring=ring.tobytes(),
@@ -312,7 +377,6 @@ class ID5R:
             learner.codes.grow(growth_from(state.codes))
             if not 0 <= state.width <= len(learner.codes.attributes):
                 raise SnapshotError(f"the snapshot has rows of {state.width} attributes it does not name")
-            learner.make_room(state.width)
             learner._load(state)
         except (msgspec.ValidationError, ValueError, TypeError, LookupError, OverflowError) as error:
             raise SnapshotError(f"the snapshot does not make a learner: {error}") from error
@@ -320,6 +384,17 @@ class ID5R:
         return learner
 
     def _load(self, state: State) -> None:
+        new = [a for a in state.numeric if a not in self._numeric]
+        if [*self._numeric, *new] != state.numeric or not all(map(self.codes.is_numeric, new)):
+            raise SnapshotError("the snapshot has numbers where there are none")
+        self.make_room(state.width, new)
+        for attribute, (cuts, median) in zip(state.numeric, state.cuts, strict=True):
+            fixed = attribute < len(self.schema.attributes) and bool(self.schema.attributes[attribute].cuts)
+            in_order = all(0 < low < high for low, high in pairwise([*cuts, 2**64]))
+            if not in_order or len(cuts) > MOST_CUTS or not 1 <= median <= len(cuts) + 1:
+                raise SnapshotError("the snapshot has cuts that are none")
+            self.tree.set_cuts(attribute, cuts, median, fixed)
+        self.tree.cut_age = state.cut_age
         labels = np.frombuffer(state.labels, dtype="<u2")
         rows: NDArray[np.uint16] = np.frombuffer(state.rows, dtype="<u2")
         rows = rows.reshape(len(labels), state.width)
@@ -328,6 +403,7 @@ class ID5R:
             raise SnapshotError("the snapshot has values it does not name")
         self.tree.load(
             rows,
+            np.frombuffer(state.numbers, dtype="<u8").reshape(len(labels), len(state.numeric)),
             labels,
             np.frombuffer(state.times, dtype="<u4"),
             np.frombuffer(state.ring, dtype="<u4"),
@@ -343,12 +419,23 @@ def _make_tree(settings: CoreOptions) -> _core.CoreTree:
     caps = [cap for cap in (settings.window, settings.max_instances) if cap is not None]
     return _core.CoreTree(
         gain_ratio=settings.selection == "gain-ratio",
-        critical=partial(critical_gain, level) if level is not None and not pearsons else None,
-        critical_pearson=partial(chi_square_threshold, level) if level is not None and pearsons else None,
+        critical=partial(_critical, critical_gain, level) if level is not None and not pearsons else None,
+        critical_pearson=partial(_critical, chi_square_threshold, level)
+        if level is not None and pearsons
+        else None,
         records_per_value=settings.min_records_per_value,
         hat=settings.train == "errors",
         replace=settings.on_contradiction == "replace",
         window=min(caps, default=0),
         max_bytes=settings.max_bytes or 0,
         small=SMALL,
+        bins=settings.bins,
     )
+
+
+Bound = TypeVar("Bound", int, float)
+
+
+def _critical(statistic: Callable[[float, int], Bound], level: float, degrees: int, tests: int) -> Bound:
+    """Return what is significant where the best of some tests was chosen (Bonferroni's correction)."""
+    return statistic(level / tests, degrees)

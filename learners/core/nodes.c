@@ -24,7 +24,7 @@ static void give(Tree *tree, void *block, size_t size) {
     tree->bytes -= (int64_t)size + OVERHEAD;
 }
 
-int32_t branch_count(const Tree *tree, Test test) { return tree->value_capacity[test.attribute]; }
+int32_t branch_count(const Tree *tree, Test test) { return test.cut < 0 ? tree->value_capacity[test.attribute] : 2; }
 
 int64_t table_bytes(const Tree *tree) {
     return (int64_t)tree->rows_of_counts * tree->class_capacity * 4;
@@ -151,17 +151,21 @@ static int add_table(Tree *tree, Node *node) {
     return tree->failed ? -1 : 0;
 }
 
+static int is_empty(const Tree *tree, const uint32_t *cell) {
+    for (int32_t c = 0; c < tree->classes; c++)
+        if (cell[c]) return 0;
+    return 1;
+}
+
+/* Of a number, how many bins there are anything in, where what is missing counts as in the bin of the median. */
 static void find_values(const Tree *tree, Node *node) {
-    int32_t step = tree->class_capacity;
+    size_t step = (size_t)tree->class_capacity;
     for (int32_t a = 0; a < tree->attributes; a++) {
         const uint32_t *cell = node->counts + (size_t)tree->offsets[a] * step;
         uint16_t here = 0;
-        for (int32_t v = 0; v < tree->value_capacity[a]; v++, cell += step)
-            for (int32_t c = 0; c < tree->classes; c++)
-                if (cell[c]) {
-                    here++;
-                    break;
-                }
+        for (int32_t v = 0; v < tree->value_capacity[a]; v++) here += !is_empty(tree, cell + (size_t)v * step);
+        if (is_number(tree, a) && !is_empty(tree, cell) && !is_empty(tree, cell + (size_t)tree->scales[a].median * step))
+            here--;
         node->values_here[a] = here;
     }
 }
@@ -195,7 +199,7 @@ int node_distribute(Tree *tree, Node *node, Test test) {
     while (i != NO_INSTANCE) {
         uint32_t following = store->next[i];
         look_ahead(store, following);
-        Node **branch = &branches[code_at(store, row_of(store, i), test.attribute)];
+        Node **branch = &branches[branch_of(tree, row_of(store, i), test)];
         if (!*branch && !(*branch = node_new(tree))) break;
         node_store(tree, *branch, i);
         i = following;
@@ -266,22 +270,59 @@ void node_unexplain(const Tree *tree, Node *node) {
             if (node->branches[v]) node_unexplain(tree, node->branches[v]);
 }
 
-/* Whether all instances of a set have one description. */
+/* Whether no test tells two rows apart. */
+static int are_alike(const Tree *tree, const uint8_t *one, const uint8_t *other) {
+    const Store *store = &tree->store;
+    if (!memcmp(one, other, store->code_stride)) return 1;
+    if (!tree->numbers) return 0;
+    for (int32_t a = 0; a < tree->attributes; a++) {
+        int32_t mine = code_at(store, one, a), theirs = code_at(store, other, a);
+        if (is_number(tree, a)) {
+            if (!mine) mine = tree->scales[a].median;
+            if (!theirs) theirs = tree->scales[a].median;
+        }
+        if (mine != theirs) return 0;
+    }
+    return 1;
+}
+
+/* Whether all instances of a set have one description, as far as tests can tell. */
 int node_is_uniform(const Tree *tree, const Node *node) {
     const Store *store = &tree->store;
     if (node->head == NO_INSTANCE) return 1;
     const uint8_t *first = row_of(store, node->head);
     for (uint32_t i = store->next[node->head]; i != NO_INSTANCE; i = store->next[i])
-        if (memcmp(first, row_of(store, i), store->stride)) return 0;
+        if (!are_alike(tree, first, row_of(store, i))) return 0;
     return 1;
 }
 
 /* ---- Table 4 */
 
+/* Whether all instances of a node with counts are on one side of a threshold: 0 or 1, or -1 where they are not. */
+static int32_t side_of(const Tree *tree, const Node *node, Test test) {
+    size_t step = (size_t)tree->class_capacity;
+    const uint32_t *cell = node->counts + (size_t)tree->offsets[test.attribute] * step;
+    int32_t side = -1, median = tree->scales[test.attribute].median;
+    for (int32_t bin = 0; bin <= tree->scales[test.attribute].count + 1; bin++, cell += step) {
+        if (is_empty(tree, cell)) continue;
+        int32_t here = (bin ? bin : median) > test.cut;
+        if (side >= 0 && here != side) return -1;
+        side = here;
+    }
+    return side;
+}
+
 /* A branch of the node, as level-two trees by value of the new test: split off where it is a set or small,
- * pulled up where it is not. The branch itself is freed. */
+ * pulled up where it is not, and as it is where a threshold does not divide it. The branch itself is freed. */
 static int split_off(Tree *tree, Node *branch, Test test, Node **level_two, int32_t step) {
     const Store *store = &tree->store;
+    if (branch->form == SPLIT && test.cut >= 0) {
+        int32_t side = side_of(tree, branch, test);
+        if (side >= 0) {
+            level_two[(size_t)side * step] = branch;
+            return 0;
+        }
+    }
     if (branch->form == SPLIT && branch->n > tree->settings.small) {
         if (node_pull_up(tree, branch, test)) return -1;
         for (int32_t v = 0; v < branch_count(tree, test); v++) level_two[(size_t)v * step] = branch->branches[v];
@@ -294,7 +335,7 @@ static int split_off(Tree *tree, Node *branch, Test test, Node **level_two, int3
     while (i != NO_INSTANCE) {
         uint32_t following = store->next[i];
         look_ahead(store, following);
-        Node **place = &level_two[(size_t)code_at(store, row_of(store, i), test.attribute) * step];
+        Node **place = &level_two[(size_t)branch_of(tree, row_of(store, i), test) * step];
         if (!*place && !(*place = node_new(tree))) return -1;
         node_store(tree, *place, i);
         i = following;
@@ -364,7 +405,11 @@ int node_pull_up(Tree *tree, Node *node, Test test) {
                 only = row[w];
                 found++;
             }
-        if (found == 1 && only->form != SPLIT) {
+        if (found == 1 && only->form == SPLIT && old.cut >= 0) {
+            /* A threshold that divides nothing any more takes nothing from what was below it. */
+            only->reshaped = 1;
+            branches[v] = only;
+        } else if (found == 1 && only->form != SPLIT) {
             /* The old test has one value here: it becomes available again to a set that may be mixed. */
             if (only->counts) {
                 node_fold(tree, only);
@@ -422,7 +467,8 @@ static Node *move(Tree *tree, Node *node, const int32_t *capacity, const int32_t
     size_t old_size = sizeof *node + (size_t)tree->class_capacity * 4;
     if (attributes != tree->attributes) node_fold(tree, node);
     if (node->branches) {
-        int32_t olds = branch_count(tree, branching(node)), news = capacity[branching(node).attribute];
+        int32_t olds = branch_count(tree, branching(node));
+        int32_t news = branching(node).cut < 0 ? capacity[branching(node).attribute] : 2;
         Node **branches = take(tree, sizeof(Node *) * (size_t)news);
         if (!branches) return node;
         for (int32_t v = 0; v < olds; v++)

@@ -1,6 +1,7 @@
 /* How good a test is. Sums are whole numbers: x log2 x in fixed point, so that their order does not matter
  * and the tree is to the last tie the one that plain Python builds (learners/merit.py). */
 #include <math.h>
+#include <string.h>
 
 #include "core.h"
 
@@ -31,7 +32,47 @@ static int64_t rounded(int64_t numerator, __int128 denominator) {
     return value % twice < 0 ? quotient - 1 : quotient; /* towards minus infinity, as Python divides */
 }
 
-int64_t score_of(Tree *tree, const Node *node, int32_t attribute) {
+/* How much of the disorder a threshold leaves, for every cut of a number in one pass over its bins. A cut with
+ * an empty bin below it divides as the one before does and is passed over. Where no cut divides, all is left. */
+static int64_t score_of_cuts(Tree *tree, const Node *node, int32_t attribute) {
+    int32_t classes = tree->classes, step = tree->class_capacity, cut = -1;
+    const Scale *scale = &tree->scales[attribute];
+    const uint32_t *missing = node->counts + (size_t)tree->offsets[attribute] * step;
+    const uint32_t *cell = missing + step;
+    uint32_t *below = tree->below_cut;
+    int64_t n = 0, best = node->disorder, next = node->disorder;
+    memset(below, 0, sizeof *below * (size_t)classes);
+    tree->ops.scores++;
+    for (int32_t bin = 1; bin <= scale->count; bin++, cell += step) {
+        int64_t more = 0;
+        for (int32_t c = 0; c < classes; c++) {
+            uint32_t here = cell[c] + (bin == scale->median ? missing[c] : 0);
+            below[c] += here;
+            more += here;
+        }
+        if (!more) continue;
+        n += more;
+        if (n == node->n) break;
+        int64_t S = x_log_x(n) + x_log_x(node->n - n);
+        for (int32_t c = 0; c < classes; c++) S -= x_log_x(below[c]) + x_log_x(node->classes[c] - below[c]);
+        if (cut < 0) {
+            best = S;
+            cut = bin;
+        } else if (S < best) {
+            next = best < next ? best : next;
+            best = S;
+            cut = bin;
+        } else if (S < next) {
+            next = S;
+        }
+    }
+    tree->best_cut[attribute] = cut;
+    tree->next_best[attribute] = next;
+    return best;
+}
+
+static int64_t score_of(Tree *tree, const Node *node, int32_t attribute) {
+    if (is_number(tree, attribute)) return score_of_cuts(tree, node, attribute);
     int32_t classes = tree->classes, step = tree->class_capacity;
     int32_t values = tree->value_capacity[attribute];
     const uint32_t *cell = node->counts + (size_t)tree->offsets[attribute] * step;
@@ -48,7 +89,26 @@ int64_t score_of(Tree *tree, const Node *node, int32_t attribute) {
     return sum;
 }
 
+/* How many instances of each class, and in all, are below the best cut of a number. */
+static int64_t count_below(const Tree *tree, const Node *node, int32_t attribute) {
+    const Scale *scale = &tree->scales[attribute];
+    const uint32_t *missing = node->counts + (size_t)tree->offsets[attribute] * tree->class_capacity;
+    int64_t n = 0;
+    memset(tree->below_cut, 0, sizeof *tree->below_cut * (size_t)tree->classes);
+    for (int32_t bin = 1; bin <= tree->best_cut[attribute]; bin++)
+        for (int32_t c = 0; c < tree->classes; c++) {
+            uint32_t here = missing[(size_t)bin * tree->class_capacity + c] + (bin == scale->median ? missing[c] : 0);
+            tree->below_cut[c] += here;
+            n += here;
+        }
+    return n;
+}
+
 static int64_t spread_of(const Tree *tree, const Node *node, int32_t attribute) {
+    if (is_number(tree, attribute)) {
+        int64_t n = count_below(tree, node, attribute);
+        return x_log_x(node->n) - x_log_x(n) - x_log_x(node->n - n);
+    }
     int32_t classes = tree->classes, step = tree->class_capacity;
     const uint32_t *cell = node->counts + (size_t)tree->offsets[attribute] * step;
     int64_t sum = 0;
@@ -60,7 +120,19 @@ static int64_t spread_of(const Tree *tree, const Node *node, int32_t attribute) 
     return x_log_x(node->n) - sum;
 }
 
+static double pearson_of_cut(const Tree *tree, const Node *node, int32_t attribute) {
+    int64_t n = count_below(tree, node, attribute);
+    long double sum = 0;
+    for (int32_t c = 0; c < tree->classes; c++) {
+        double all = (double)node->classes[c], lower = (double)tree->below_cut[c], upper = all - lower;
+        if (lower > 0) sum += (long double)(lower * lower / ((double)n * all));
+        if (upper > 0) sum += (long double)(upper * upper / ((double)(node->n - n) * all));
+    }
+    return (double)node->n * ((double)sum - 1.0);
+}
+
 static double pearson_of(const Tree *tree, const Node *node, int32_t attribute) {
+    if (is_number(tree, attribute)) return pearson_of_cut(tree, node, attribute);
     int32_t classes = tree->classes, step = tree->class_capacity;
     const uint32_t *cell = node->counts + (size_t)tree->offsets[attribute] * step;
     long double sum = 0;
@@ -77,36 +149,64 @@ static double pearson_of(const Tree *tree, const Node *node, int32_t attribute) 
 }
 
 static int64_t critical(Tree *tree, int64_t degrees) {
-    if (degrees >= 256) return tree->critical(tree->context, degrees);
-    if (tree->critical_cache[degrees] < 0) tree->critical_cache[degrees] = tree->critical(tree->context, degrees);
+    if (degrees >= 256) return tree->critical(tree->context, degrees, 1);
+    if (tree->critical_cache[degrees] < 0) tree->critical_cache[degrees] = tree->critical(tree->context, degrees, 1);
     return tree->critical_cache[degrees];
 }
 
-static double critical_pearson(Tree *tree, int64_t degrees) {
-    if (degrees >= 64) return tree->critical_pearson(tree->context, degrees);
+/* The same where the best of several cuts was chosen. */
+static int64_t critical_cut(Tree *tree, int64_t degrees, int64_t cuts) {
+    if (degrees >= 32 || cuts >= 128) return tree->critical(tree->context, degrees, cuts);
+    int64_t *kept = &tree->cut_cache[cuts][degrees];
+    if (*kept < 0) *kept = tree->critical(tree->context, degrees, cuts);
+    return *kept;
+}
+
+static double critical_pearson(Tree *tree, int64_t degrees, int64_t tests) {
+    if (degrees >= 64 || tests > 1) return tree->critical_pearson(tree->context, degrees, tests);
     if (tree->pearson_cache[degrees] < 0)
-        tree->pearson_cache[degrees] = tree->critical_pearson(tree->context, degrees);
+        tree->pearson_cache[degrees] = tree->critical_pearson(tree->context, degrees, tests);
     return tree->pearson_cache[degrees];
+}
+
+/* How many tests an attribute offers, of which the best is chosen: of a number, as many as cuts divide. */
+static int64_t tests_of(const Tree *tree, const Node *node, int32_t attribute) {
+    return is_number(tree, attribute) ? node->values_here[attribute] - 1 : 1;
+}
+
+static int64_t degrees_of(const Tree *tree, const Node *node, int32_t attribute) {
+    int64_t more = node->values_here[attribute] - 1;
+    return (is_number(tree, attribute) && more > 1 ? 1 : more) * (node->present - 1);
 }
 
 /* The gain an attribute must pass to be significant, by G; INT64_MAX where it cannot be. */
 static int64_t needed_gain(Tree *tree, const Node *node, int32_t attribute) {
-    int64_t degrees = (int64_t)(node->values_here[attribute] - 1) * (node->present - 1);
+    int64_t more = node->values_here[attribute] - 1, degrees = node->present - 1;
+    if (is_number(tree, attribute)) return more < 1 || degrees < 1 ? INT64_MAX : critical_cut(tree, degrees, more);
+    degrees *= more;
     return degrees < 1 ? INT64_MAX : critical(tree, degrees);
 }
 
 static int is_identifier(const Tree *tree, const Node *node, int32_t attribute) {
-    return node->n < (int64_t)tree->settings.records_per_value * node->values_here[attribute];
+    return node->n < (int64_t)tree->settings.records_per_value * node->values_here[attribute] &&
+           !is_number(tree, attribute);
 }
 
 static int is_significant(Tree *tree, const Node *node, int32_t attribute) {
     if (is_identifier(tree, node, attribute)) return 0;
     if (tree->settings.pearson) {
-        int64_t degrees = (int64_t)(node->values_here[attribute] - 1) * (node->present - 1);
-        return degrees >= 1 && pearson_of(tree, node, attribute) > critical_pearson(tree, degrees);
+        int64_t degrees = degrees_of(tree, node, attribute);
+        return degrees >= 1 && pearson_of(tree, node, attribute) >
+                                   critical_pearson(tree, degrees, tests_of(tree, node, attribute));
     }
     int64_t need = needed_gain(tree, node, attribute);
     return need != INT64_MAX && node->disorder - node->S[attribute] > need;
+}
+
+/* Whether an attribute may be tested at all: one that was tested above has nothing more to say, and of a number
+ * some cut must divide. */
+static int is_candidate(const Tree *tree, const Node *node, int32_t attribute) {
+    return !tree->used[attribute] && (!is_number(tree, attribute) || node->values_here[attribute] > 1);
 }
 
 typedef struct {
@@ -130,7 +230,7 @@ static int32_t best_by_ratio(Tree *tree, Node *node, Choice *choice) {
     __int128 unit = (__int128)node->n << FRACTION_BITS;
     for (int32_t i = 0; i < tree->attributes; i++) {
         int32_t a = tree->order[i];
-        if (tree->used[a]) continue;
+        if (!is_candidate(tree, node, a)) continue;
         sum += node->disorder - node->S[a];
         count++;
     }
@@ -139,7 +239,7 @@ static int32_t best_by_ratio(Tree *tree, Node *node, Choice *choice) {
     int64_t highest = 0, next = 0;
     for (int32_t i = 0; i < tree->attributes; i++) {
         int32_t a = tree->order[i];
-        if (tree->used[a]) continue;
+        if (!is_candidate(tree, node, a)) continue;
         int64_t gain = node->disorder - node->S[a];
         if (rounded(gain, unit) < mean) continue;
         int64_t spread = spread_of(tree, node, a);
@@ -166,7 +266,7 @@ static int32_t best_by_score(Tree *tree, const Node *node, Choice *choice) {
     int64_t lowest = 0, next = 0;
     for (int32_t i = 0; i < tree->attributes; i++) {
         int32_t a = tree->order[i];
-        if (tree->used[a] || (tree->settings.gated && !is_significant(tree, node, a))) continue;
+        if (!is_candidate(tree, node, a) || (tree->settings.gated && !is_significant(tree, node, a))) continue;
         int64_t score = rounded(node->S[a], unit);
         if (best < 0 || score < lowest) {
             second = best, next = lowest;
@@ -214,32 +314,45 @@ void watch(Tree *tree, Node *node) {
     set_alarms(tree, node, node->form == SPLIT ? node->test.attribute : -1);
 }
 
+/* Whether another cut of the number that is tested may be the better one by now. Cuts of one number are compared
+ * without rounding; what their sums are rounded by is allowed for. */
+static int another_cut_may_win(const Tree *tree, const Node *node) {
+    return node->S_test + 2 * tree->classes + 4 >= node->S_rest;
+}
+
 /* Whether something may have made another attribute the best since the last look. */
 int needs_look(Tree *tree, const Node *node) {
     if (node->n >= node->n_alarm || node->disorder > node->disorder_alarm) return 1;
     if (node->form != SPLIT) return 0;
     if (node->S_alarm == INT64_MIN || node->S_test + rounding_unit(node->n) >= node->S_alarm) return 1;
+    if (node->test.cut >= 0 && another_cut_may_win(tree, node)) return 1;
     if (!tree->settings.gated) return 0;
     if (tree->settings.pearson || is_identifier(tree, node, node->test.attribute)) return 1;
     int64_t need = needed_gain(tree, node, node->test.attribute);
     return need == INT64_MAX || node->disorder - node->S_test <= need;
 }
 
-/* Find the best attribute of a node with counts; -1 where none may be tested. What is known of attributes
+/* Find the best test of a node with counts; none where nothing may be tested. What is known of attributes
  * that cannot win is left as it is, unless everything is to be looked at. */
-int look(Tree *tree, Node *node, int everything) {
+Test look(Tree *tree, Node *node, int everything) {
     int64_t reach = INT64_MAX;
+    int32_t tested = node->form == SPLIT ? node->test.attribute : -1;
     if (tree->settings.gain_ratio || tree->settings.pearson) everything = 1;
-    if (node->form == SPLIT && !everything) {
-        node->S[node->test.attribute] = node->S_test;
-        reach = node->S_test + rounding_unit(node->n);
-        if (tree->settings.gated && !is_significant(tree, node, node->test.attribute)) reach = INT64_MAX;
+    if (tested >= 0 && !everything) {
+        node->S[tested] = node->S_test;
+        if (is_number(tree, tested)) {
+            tree->best_cut[tested] = node->test.cut;
+            tree->next_best[tested] = node->S_rest;
+            if (another_cut_may_win(tree, node)) node->S[tested] = score_of(tree, node, tested);
+        }
+        reach = node->S[tested] + rounding_unit(node->n);
+        if (tree->settings.gated && !is_significant(tree, node, tested)) reach = INT64_MAX;
     }
     for (int32_t a = 0; a < tree->attributes; a++) {
         if (tree->used[a]) continue;
         if (everything) {
             node->S[a] = score_of(tree, node, a);
-        } else if (node->S[a] <= reach && !(node->form == SPLIT && a == node->test.attribute)) {
+        } else if (node->S[a] <= reach && a != tested) {
             if (tree->settings.gated && !may_be_significant(tree, node, a)) continue;
             node->S[a] = score_of(tree, node, a);
         }
@@ -252,17 +365,22 @@ int look(Tree *tree, Node *node, int everything) {
         best = best_by_score(tree, node, &choice);
         set_alarms(tree, node, best);
     }
-    if (best < 0) return best;
+    Test test = {best, -1};
+    if (best < 0) return test;
     node->S_test = node->S[best];
+    if (is_number(tree, best)) {
+        test.cut = tree->best_cut[best];
+        node->S_rest = tree->next_best[best];
+    }
     /* How clearly a test was chosen is told as of the moment it was, when everything was looked at: what
      * is known of the others later on may be bounds only. */
-    if (everything && (node->form != SPLIT || node->stale || best != node->test.attribute)) {
+    if (everything && (node->form != SPLIT || node->stale || best != tested || test.cut != node->test.cut)) {
         node->score = choice.score;
         node->runner_up = choice.runner_up;
         node->margin = choice.margin;
         node_unexplain(tree, node);
     }
-    return best;
+    return test;
 }
 
 int32_t majority(const Tree *tree, const Node *node) {

@@ -17,7 +17,7 @@ static uint64_t hash_of(const uint8_t *row, size_t stride, uint16_t label) {
 
 int store_init(Store *store) {
     store->code_bytes = 1;
-    store->stride = 8;
+    store->stride = store->code_stride = 8;
     store->free_head = NO_INSTANCE;
     store->hash_mask = 63;
     store->hash = malloc(64 * sizeof *store->hash);
@@ -109,11 +109,13 @@ static int rehash(Store *store, uint64_t mask) {
     return 0;
 }
 
-/* Make room for more attributes, which no instance so far has (code 0), or for larger codes. */
-int store_widen(Store *store, int32_t width, int32_t code_bytes) {
-    size_t stride = ((size_t)width * code_bytes + 7) / 8 * 8;
-    if (stride == 0) stride = 8;
-    if (stride != store->stride || code_bytes != store->code_bytes) {
+/* Make room for more attributes, which no instance so far has (code 0), for larger codes, or for more
+ * numbers. */
+int store_widen(Store *store, int32_t width, int32_t code_bytes, int32_t numbers) {
+    size_t code_stride = ((size_t)width * code_bytes + 7) / 8 * 8;
+    if (code_stride == 0) code_stride = 8;
+    size_t stride = code_stride + 8 * (size_t)numbers;
+    if (stride != store->stride || code_stride != store->code_stride || code_bytes != store->code_bytes) {
         uint8_t *rows = calloc(store->capacity ? store->capacity : 1, stride);
         if (!rows) return -1;
         for (uint32_t i = 0; i < store->used; i++) {
@@ -125,17 +127,24 @@ int store_widen(Store *store, int32_t width, int32_t code_bytes) {
                 else
                     ((uint16_t *)to)[a] = (uint16_t)code_at(store, from, a);
             }
+            if (store->numbers)
+                memcpy(to + code_stride, from + store->code_stride, 8 * (size_t)store->numbers);
         }
         free(store->rows);
         store->rows = rows;
         store->stride = stride;
+        store->code_stride = code_stride;
         store->code_bytes = code_bytes;
         store->width = width;
+        store->numbers = numbers;
         return rehash(store, store->hash_mask);
     }
     store->width = width;
     return 0;
 }
+
+/* Find every instance its place again, after their codes have changed. */
+int store_rehash(Store *store) { return rehash(store, store->hash_mask); }
 
 uint32_t store_find(const Store *store, const uint8_t *row, uint16_t label) {
     uint64_t hash = hash_of(row, store->stride, label), p = hash & store->hash_mask;

@@ -25,6 +25,7 @@ Tree *tree_new(const Settings *settings) {
     make_x_log_x();
     for (int i = 0; i < 256; i++) tree->critical_cache[i] = -1;
     for (int i = 0; i < 64; i++) tree->pearson_cache[i] = -1;
+    for (int i = 0; i < 128 * 32; i++) tree->cut_cache[i / 32][i % 32] = -1;
     tree->next_id = 1;
     store_order(&tree->store, settings->window > 0 || settings->max_bytes > 0);
     return tree;
@@ -42,17 +43,42 @@ void tree_free(Tree *tree) {
     free(tree->row);
     free(tree->aside);
     free(tree->cells);
+    for (int32_t a = 0; tree->scales && a < tree->attributes; a++) free(tree->scales[a].cuts);
+    free(tree->scales);
+    free(tree->best_cut);
+    free(tree->next_best);
+    free(tree->below_cut);
     free(tree);
 }
 
 int64_t tree_bytes(const Tree *tree) {
     return tree->bytes + store_bytes(&tree->store) + (int64_t)sizeof *tree +
-           (int64_t)tree->attributes * 40;
+           (int64_t)tree->attributes * 80 + (int64_t)tree->numbers * 8 * tree->settings.bins;
 }
 
-/* Make room for the attributes, values and classes that there are now. */
-int tree_reserve(Tree *tree, int32_t attributes, const int32_t *values, int32_t classes) {
-    int again = attributes != tree->attributes || classes > tree->class_capacity;
+/* Give every attribute a scale; those that have become numbers have no cuts yet. */
+static int make_scales(Tree *tree, int32_t attributes, const int32_t *numbers) {
+    size_t room = (size_t)attributes + 1;
+    Scale *scales = realloc(tree->scales, room * sizeof *scales);
+    if (scales) tree->scales = scales;
+    int32_t *best_cut = realloc(tree->best_cut, room * sizeof *best_cut);
+    if (best_cut) tree->best_cut = best_cut;
+    int64_t *next_best = realloc(tree->next_best, room * sizeof *next_best);
+    if (next_best) tree->next_best = next_best;
+    if (!scales || !best_cut || !next_best) return -1;
+    tree->numbers = 0;
+    for (int32_t a = 0; a < attributes; a++) {
+        if (a >= tree->attributes) scales[a] = (Scale){-1, 0, 0, 1, NULL};
+        scales[a].number = numbers[a];
+        tree->numbers += numbers[a] >= 0;
+    }
+    return 0;
+}
+
+/* Make room for the attributes, values and classes that there are now. `numbers` has the place of each attribute
+ * among those that are numbers, or -1; one that only ever lacked a value may become a number. */
+int tree_reserve(Tree *tree, int32_t attributes, const int32_t *values, const int32_t *numbers, int32_t classes) {
+    int again = attributes != tree->attributes || classes > tree->class_capacity, more_numbers = 0;
     int32_t *capacity = malloc(sizeof(int32_t) * (size_t)(attributes + 1));
     int32_t code_bytes = tree->store.code_bytes;
     if (!capacity) {
@@ -60,19 +86,21 @@ int tree_reserve(Tree *tree, int32_t attributes, const int32_t *values, int32_t 
         return -1;
     }
     for (int32_t a = 0; a < attributes; a++) {
+        more_numbers |= numbers[a] >= 0 && (a >= tree->attributes || !is_number(tree, a));
         capacity[a] = a < tree->attributes ? tree->value_capacity[a] : values[a];
         if (values[a] > capacity[a]) {
-            capacity[a] = values[a] + values[a] / 4 + 1;
+            capacity[a] = numbers[a] >= 0 ? values[a] : values[a] + values[a] / 4 + 1;
             again = 1;
         }
         if (capacity[a] > 255) code_bytes = 2; /* the highest code stands for a value never learned */
     }
-    if (again) {
-        int32_t room = tree->class_capacity;
+    if (again || more_numbers) {
+        int32_t room = tree->class_capacity, count = 0;
+        for (int32_t a = 0; a < attributes; a++) count += numbers[a] >= 0;
         if (classes > room) room = room ? classes + classes / 4 + 1 : (classes < 2 ? 2 : classes);
-        int wider = attributes != tree->attributes;
+        int wider = attributes != tree->attributes || more_numbers;
         if (wider || code_bytes != tree->store.code_bytes) {
-            if (store_widen(&tree->store, attributes, code_bytes)) tree->failed = 1;
+            if (store_widen(&tree->store, attributes, code_bytes, count)) tree->failed = 1;
             free(tree->row);
             free(tree->aside);
             free(tree->used);
@@ -80,7 +108,20 @@ int tree_reserve(Tree *tree, int32_t attributes, const int32_t *values, int32_t 
             tree->row = tree->aside = tree->used = NULL;
             tree->cells = NULL;
         }
+        if (more_numbers && tree->root) {
+            /* Nothing is known about it so far; but what was a value of its own is none now. */
+            node_free_all(tree, tree->root);
+            tree->root = NULL;
+        }
+        if (!tree->failed && make_scales(tree, attributes, numbers)) tree->failed = 1;
         if (!tree->failed) tree_layout(tree, capacity, attributes, room);
+        uint32_t *below = realloc(tree->below_cut, sizeof *below * (size_t)(room + 1));
+        if (below)
+            tree->below_cut = below;
+        else
+            tree->failed = 1;
+        tree->classes = classes;
+        if (more_numbers && !tree->failed) tree_relist(tree);
         if (wider) tree->changed = 1;
     }
     free(capacity);
@@ -125,19 +166,37 @@ void tree_row(Tree *tree, const uint32_t *codes) {
     }
 }
 
+/* The same for a row that may hold numbers, whose codes are whole numbers of 64 bits in their order. */
+void tree_wide_row(Tree *tree, const uint64_t *codes) {
+    const Store *store = &tree->store;
+    uint64_t most = store->code_bytes == 1 ? UINT8_MAX : UINT16_MAX;
+    for (int32_t a = 0; a < tree->attributes; a++) {
+        const Scale *scale = &tree->scales[a];
+        if (scale->number >= 0) {
+            numbers_of(store, tree->row)[scale->number] = codes[a];
+            set_code(store, tree->row, a, bin_of(scale, codes[a]));
+        } else {
+            set_code(store, tree->row, a, (int32_t)(codes[a] < most ? codes[a] : most));
+        }
+    }
+}
+
 /* ---- going down */
 
 static void at_the_root(Tree *tree) {
     if (tree->attributes) memset(tree->used, 0, (size_t)tree->attributes);
-    tree->left = tree->attributes;
+    tree->left = tree->attributes - tree->numbers;
 }
 
+/* A number may be tested again below, at another cut. */
 static void below(Tree *tree, Test test) {
+    if (test.cut >= 0) return;
     tree->used[test.attribute] = 1;
     tree->left--;
 }
 
 static void above(Tree *tree, Test test) {
+    if (test.cut >= 0) return;
     tree->used[test.attribute] = 0;
     tree->left++;
 }
@@ -150,7 +209,7 @@ static void reshape(Tree *tree, Node *node) {
 
 /* Whether a set without counts may have to be split. */
 static int may_split(Tree *tree, const Node *node) {
-    if (node->present < 2 || tree->left == 0) return 0;
+    if (node->present < 2 || (tree->left == 0 && !tree->numbers)) return 0;
     if (tree->settings.gated) {
         if (tree->settings.pearson) return 1;
         int64_t disorder = x_log_x(node->n);
@@ -160,7 +219,9 @@ static int may_split(Tree *tree, const Node *node) {
     return !node_is_uniform(tree, node);
 }
 
-static void split(Tree *tree, Node *node, int32_t attribute);
+static void split(Tree *tree, Node *node, Test test);
+
+static int are_same(Test one, Test other) { return one.attribute == other.attribute && one.cut == other.cut; }
 
 /* Give a stale node its best test; what is below may be stale then. */
 static void settle(Tree *tree, Node *node) {
@@ -169,15 +230,15 @@ static void settle(Tree *tree, Node *node) {
         node->stale = 0;
         if (!may_split(tree, node) || node_tabulate(tree, node)) return;
     }
-    int32_t best = look(tree, node, 1);
+    Test best = look(tree, node, 1);
     node->stale = 0;
     if (node->form == SPLIT) {
         tree->ops.repairs++;
-        if (best < 0)
+        if (best.attribute < 0)
             node_collapse(tree, node);
-        else if (best != node->test.attribute)
-            node_pull_up(tree, node, (Test){best, -1});
-    } else if (best >= 0) {
+        else
+            node_pull_up(tree, node, best);
+    } else if (best.attribute >= 0) {
         split(tree, node, best);
     }
 }
@@ -200,17 +261,17 @@ void tree_settle(Tree *tree) {
 
 /* Give a node whose counts have changed its best test; return whether it still is a decision node. */
 static int establish(Tree *tree, Node *node) {
-    int32_t best = look(tree, node, 0);
-    if (best == node->test.attribute) return best >= 0;
+    Test best = look(tree, node, 0);
+    if (are_same(best, node->test)) return best.attribute >= 0;
     reshape(tree, node);
-    if (best < 0) {
+    if (best.attribute < 0) {
         node_close(tree, node);
         return 0;
     }
     look(tree, node, 1); /* for the record: how clearly it was chosen */
     if (node->form == SPLIT) {
         tree->ops.pull_ups++;
-        node_pull_up(tree, node, (Test){best, -1});
+        node_pull_up(tree, node, best);
     } else {
         split(tree, node, best);
     }
@@ -225,6 +286,16 @@ static int value_is_here(const Tree *tree, const uint32_t *cell) {
     return 0;
 }
 
+/* Whether a bin with nothing in it counts as one with something: missing numbers belong to that of the median. */
+static int twin_is_here(const Tree *tree, const Node *node, int32_t attribute) {
+    const Scale *scale = &tree->scales[attribute];
+    size_t first = (size_t)tree->offsets[attribute] * (size_t)tree->class_capacity;
+    size_t median = first + (size_t)scale->median * (size_t)tree->class_capacity;
+    if (scale->number < 0) return 0;
+    if (tree->cells[attribute] == first) return value_is_here(tree, node->counts + median);
+    return tree->cells[attribute] == median && value_is_here(tree, node->counts + first);
+}
+
 /* Add the row to a node's counts; return whether some attribute has got one more value. */
 static int count_in(Tree *tree, Node *node, int32_t label) {
     const size_t *cells = tree->cells;
@@ -233,9 +304,11 @@ static int count_in(Tree *tree, Node *node, int32_t label) {
     int more = 0;
     for (int32_t a = 0; a < width; a++) {
         uint32_t *cell = counts + cells[a];
-        if (!cell[label] && !value_is_here(tree, cell)) {
+        if (!cell[label] && !value_is_here(tree, cell) && !twin_is_here(tree, node, a)) {
             node->values_here[a]++;
             more = 1;
+            /* Two cuts of it that divided alike do so no longer. */
+            if (a == node->test.attribute) node->S_rest = INT64_MIN / 2;
         }
         cell[label]++;
     }
@@ -243,16 +316,22 @@ static int count_in(Tree *tree, Node *node, int32_t label) {
     return more;
 }
 
-/* Take the row out of a node's counts. What is known of each score falls by exactly what the row was worth,
- * so that a bound stays a bound. */
+/* Take the row out of a node's counts. What is known of each score falls by exactly what the row was worth, or
+ * for a number, by what it can have been worth at the most at any cut, so that a bound stays a bound. */
 static void count_out(Tree *tree, Node *node, int32_t label) {
     for (int32_t a = 0; a < tree->attributes; a++) {
         uint32_t *cell = node->counts + tree->cells[a];
         int64_t total = 0;
         for (int32_t c = 0; c < tree->classes; c++) total += cell[c];
-        if (!tree->used[a]) node->S[a] -= step_up(total - 1) - step_up(cell[label] - 1);
+        if (is_number(tree, a)) {
+            int64_t worth = step_up(node->n) - step_up(cell[label] - 1);
+            node->S[a] -= worth;
+            if (a == node->test.attribute) node->S_rest -= worth;
+        } else if (!tree->used[a]) {
+            node->S[a] -= step_up(total - 1) - step_up(cell[label] - 1);
+        }
         cell[label]--;
-        if (total == 1) node->values_here[a]--;
+        if (total == 1 && !twin_is_here(tree, node, a)) node->values_here[a]--;
     }
     tree->ops.additions += (uint64_t)tree->left;
 }
@@ -300,25 +379,53 @@ static void join_set(Tree *tree, Node *node, uint32_t instance, int32_t label, i
     if (majority(tree, node) != answer) reshape(tree, node);
 }
 
-/* Learn the row at hand from a node on; what was tested above it is known. */
-static void insert(Tree *tree, Node *node, uint32_t instance, int32_t label, int is_new) {
-    Node *path[64];
-    int32_t depth = 0, on_path = 0;
-    Node **above_here = path;
-    if (tree->attributes >= 64) {
-        above_here = malloc(sizeof(Node *) * (size_t)(tree->attributes + 1));
-        if (!above_here) {
+/* The nodes passed on the way down. Few enough for the stack, as almost always, or elsewhere. */
+typedef struct {
+    Node *few[64];
+    Node **nodes;
+    int32_t count, capacity;
+} Way;
+
+static void way_begin(Way *way) {
+    way->nodes = way->few;
+    way->count = 0;
+    way->capacity = 64;
+}
+
+static void way_add(Tree *tree, Way *way, Node *node) {
+    if (way->count == way->capacity) {
+        size_t capacity = 2 * (size_t)way->capacity;
+        Node **more = malloc(capacity * sizeof *more);
+        if (!more) {
             tree->failed = 1;
             return;
         }
+        memcpy(more, way->nodes, sizeof *more * (size_t)way->count);
+        if (way->nodes != way->few) free(way->nodes);
+        way->nodes = more;
+        way->capacity = (int32_t)capacity;
     }
-    for (; !tree->failed; depth++) {
+    way->nodes[way->count++] = node;
+}
+
+/* What is above a change looks different, too. */
+static void way_end(Tree *tree, Way *way) {
+    if (tree->changed)
+        for (int32_t i = 0; i < way->count; i++) way->nodes[i]->reshaped = 1;
+    if (way->nodes != way->few) free(way->nodes);
+}
+
+/* Learn the row at hand from a node on; what was tested above it is known. */
+static void insert(Tree *tree, Node *node, uint32_t instance, int32_t label, int is_new) {
+    Way way;
+    way_begin(&way);
+    while (!tree->failed) {
         if (node->stale) settle(tree, node);
         if (node->form != SPLIT) {
             join_set(tree, node, instance, label, is_new);
             break;
         }
-        Node *branch = node->branches[code_at(&tree->store, tree->row, node->test.attribute)];
+        Node *branch = node->branches[branch_of(tree, tree->row, node->test)];
         node->S_test += step_up(branch ? branch->n : 0) - step_up(branch ? branch->classes[label] : 0);
         int unlike = class_in(tree, node, label);
         unlike |= count_in(tree, node, label);
@@ -329,19 +436,17 @@ static void insert(Tree *tree, Node *node, uint32_t instance, int32_t label, int
             tree->store.times[instance]++;
             break;
         }
-        Node **place = &node->branches[code_at(&tree->store, tree->row, node->test.attribute)];
+        Node **place = &node->branches[branch_of(tree, tree->row, node->test)];
         if (!*place) {
             if (!(*place = node_new(tree))) break;
             reshape(tree, node);
         }
-        above_here[on_path++] = node;
+        way_add(tree, &way, node);
         below(tree, node->test);
         node = *place;
     }
-    if (tree->changed)
-        for (int32_t i = 0; i < on_path; i++) above_here[i]->reshaped = 1;
-    while (on_path > 0) above(tree, above_here[--on_path]->test);
-    if (above_here != path) free(above_here);
+    for (int32_t i = way.count; i-- > 0;) above(tree, way.nodes[i]->test);
+    way_end(tree, &way);
 }
 
 /* Open a closed node again: what has waited in its set goes down where it belongs. */
@@ -365,7 +470,7 @@ static void reopen(Tree *tree, Node *node) {
         uint32_t following = store->next[i];
         memcpy(tree->row, row_of(store, i), store->stride);
         find_cells(tree);
-        Node **place = &node->branches[code_at(store, tree->row, node->test.attribute)];
+        Node **place = &node->branches[branch_of(tree, tree->row, node->test)];
         if (!*place && !(*place = node_new(tree))) break;
         store->times[i] = 0; /* each has come once: `insert` counts it again */
         insert(tree, *place, i, store->labels[i], 1);
@@ -377,14 +482,14 @@ static void reopen(Tree *tree, Node *node) {
     free(theirs);
 }
 
-/* Let the instances of a set with counts go down by an attribute. */
-static void split(Tree *tree, Node *node, int32_t attribute) {
-    if (node->branches && node->kept.attribute == attribute) {
+/* Let the instances of a set with counts go down by a test. */
+static void split(Tree *tree, Node *node, Test test) {
+    if (node->branches && are_same(node->kept, test)) {
         reopen(tree, node);
         return;
     }
     node_fold(tree, node);
-    node_distribute(tree, node, (Test){attribute, -1});
+    node_distribute(tree, node, test);
 }
 
 static void forget_instance(Tree *tree, uint32_t instance);
@@ -427,12 +532,14 @@ void tree_learn(Tree *tree, int32_t label) {
     insert(tree, tree->root, instance, label, is_new);
     tree->ops.stored++;
     if (store_arrived(&tree->store, instance)) tree->failed = 1;
+    tree->since_cuts++;
     if (tree->settings.window)
         while (retained(tree) > tree->settings.window && !tree_forget_oldest(tree)) {
         }
     if (tree->settings.max_bytes)
         while (tree_bytes(tree) > tree->settings.max_bytes && retained(tree) > 1 && !tree_forget_oldest(tree)) {
         }
+    if (tree->numbers) tree_recut_if_due(tree);
 }
 
 /* ---- forgetting */
@@ -464,13 +571,9 @@ static void forget_instance(Tree *tree, uint32_t instance) {
     int32_t label = tree->store.labels[instance];
     at_the_root(tree);
     tree->ops.forgotten++;
-    Node *few[64];
-    Node **path = tree->attributes < 64 ? few : malloc(sizeof(Node *) * (size_t)(tree->attributes + 2));
-    if (!path) {
-        tree->failed = 1;
-        return;
-    }
-    int32_t depth = 0;
+    tree->aged = 1;
+    Way way;
+    way_begin(&way);
     Node *node = tree->root;
     while (!tree->failed) {
         if (node->stale) settle(tree, node);
@@ -478,7 +581,7 @@ static void forget_instance(Tree *tree, uint32_t instance) {
             leave_set(tree, node, instance, label, 0);
             break;
         }
-        Node *branch = node->branches[code_at(&tree->store, tree->row, node->test.attribute)];
+        Node *branch = node->branches[branch_of(tree, tree->row, node->test)];
         node->S_test -= step_up(branch->n - 1) - step_up(branch->classes[label] - 1);
         class_out(tree, node, label);
         count_out(tree, node, label);
@@ -495,23 +598,21 @@ static void forget_instance(Tree *tree, uint32_t instance) {
             leave_set(tree, node, instance, label, 1);
             break;
         }
-        path[depth++] = node;
+        way_add(tree, &way, node);
         below(tree, node->test);
-        node = node->branches[code_at(&tree->store, tree->row, node->test.attribute)];
+        node = node->branches[branch_of(tree, tree->row, node->test)];
     }
     if (!tree->failed && node->n == 0) {
-        if (depth) {
-            Node *parent = path[depth - 1];
-            parent->branches[code_at(&tree->store, tree->row, parent->test.attribute)] = NULL;
+        if (way.count) {
+            Node *parent = way.nodes[way.count - 1];
+            parent->branches[branch_of(tree, tree->row, parent->test)] = NULL;
         } else {
             tree->root = NULL;
         }
         node_free(tree, node);
         tree->changed = 1;
     }
-    if (tree->changed)
-        for (int32_t i = 0; i < depth; i++) path[i]->reshaped = 1;
-    if (path != few) free(path);
+    way_end(tree, &way);
 }
 
 int tree_holds(Tree *tree, int32_t label) {
@@ -548,7 +649,7 @@ static int follows_chain(const Tree *tree, const Node *node, int32_t *how) {
     const uint8_t *first = row_of(&tree->store, node->head);
     for (int32_t i = 0; i < tree->attributes; i++) {
         int32_t a = tree->order[i];
-        if (tree->used[a]) continue;
+        if (tree->used[a] || is_number(tree, a)) continue;
         int32_t mine = code_at(&tree->store, tree->row, a);
         if (mine != code_at(&tree->store, first, a)) {
             *how = mine ? ANSWER_UNSEEN : ANSWER_MISSING;
@@ -568,10 +669,10 @@ Answer tree_answer(Tree *tree) {
             if (!tree->settings.gated && node->present > 1 && tree->left) follows_chain(tree, node, &answer.how);
             break;
         }
-        int32_t value = code_at(&tree->store, tree->row, node->test.attribute);
+        int32_t value = branch_of(tree, tree->row, node->test);
         Node *branch = value < branch_count(tree, node->test) ? node->branches[value] : NULL;
         if (!branch) {
-            answer.how = value ? ANSWER_UNSEEN : ANSWER_MISSING;
+            answer.how = value || node->test.cut >= 0 ? ANSWER_UNSEEN : ANSWER_MISSING;
             break;
         }
         below(tree, node->test);
@@ -582,12 +683,15 @@ Answer tree_answer(Tree *tree) {
 
 /* Answer each row, then learn it. Stops before a row whose answer has not been explained, or after one that
  * has changed the tree, if asked to (1: changed, 2: unexplained). Returns the row to go on with. */
-int64_t tree_run(Tree *tree, const uint32_t *codes, const int32_t *labels, int64_t start, int64_t end, int stop,
-                 int32_t *answers, int32_t *how, uint64_t *nodes, uint32_t *counts, Ops *spent, int *why) {
+int64_t tree_run(Tree *tree, const void *codes, int wide, const int32_t *labels, int64_t start, int64_t end,
+                 int stop, int32_t *answers, int32_t *how, uint64_t *nodes, uint32_t *counts, Ops *spent, int *why) {
     *why = RAN_OUT;
     for (int64_t i = start; i < end && !tree->failed; i++) {
         tree->changed = 0;
-        tree_row(tree, codes + i * tree->attributes);
+        if (wide)
+            tree_wide_row(tree, (const uint64_t *)codes + i * tree->attributes);
+        else
+            tree_row(tree, (const uint32_t *)codes + i * tree->attributes);
         if (labels[i] >= 0) store_expect(&tree->store, tree->row, (uint16_t)labels[i]);
         Answer answer = tree_answer(tree);
         Node *node = answer.node;

@@ -59,6 +59,7 @@ typedef struct {
     uint32_t follows; /* the field that came after this one last time: most likely it does again */
     uint64_t met;     /* the last record that had it */
     uint32_t takes;   /* JSON types */
+    uint32_t numeric; /* a number is its own code, of 64 bits, in the order of numbers */
 } Field;
 
 typedef struct {
@@ -67,6 +68,7 @@ typedef struct {
     uint32_t count, capacity;
     uint32_t first;       /* the field that came first last time */
     uint32_t refuse_null; /* a record to be learned must have a value for every attribute */
+    uint32_t wide;        /* codes have 64 bits, since some are numbers; otherwise 32 */
     uint64_t record;      /* how many records have been read */
 } Reader;
 
@@ -170,7 +172,7 @@ int reader_init(Reader *reader, uint64_t seed, uint64_t other_seed);
 void reader_free(Reader *reader);
 int reader_add_field(Reader *reader);
 int reader_list_field(Reader *reader, uint32_t field, const char *name, size_t length);
-void read_records(Reader *reader, Record *records, size_t count, uint32_t *codes, int32_t *labels,
+void read_records(Reader *reader, Record *records, size_t count, void *codes, int32_t *labels,
                   uint8_t *understood);
 
 #endif

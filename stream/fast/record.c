@@ -1,4 +1,4 @@
-/* One flat record taken apart: {"name": "text" | integer | true | false | null, ...}, without escapes. */
+/* One flat record taken apart: {"name": "text" | number | true | false | null, ...}, without escapes. */
 #include <stdlib.h>
 
 #include "fast.h"
@@ -121,6 +121,52 @@ static int take_integer(Cursor *cursor, size_t *length) {
     return 1;
 }
 
+/* Take a number that a double holds exactly as it is written, or that is one division or product away from it:
+ * then it is rounded as it should be. Return its code, or 0 where it is none of these. */
+static uint64_t take_number(Cursor *cursor) {
+    static const double powers[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
+                                    1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
+    const char *at = cursor->at, *end = cursor->end;
+    int negative = at < end && *at == '-';
+    at += negative;
+    const char *digits = at;
+    uint64_t whole = 0;
+    int32_t power = 0, count = 0;
+    while (at < end && *at >= '0' && *at <= '9' && count < MAX_DIGITS) {
+        whole = 10 * whole + (uint64_t)(*at++ - '0');
+        count++;
+    }
+    if (count == 0 || (*digits == '0' && count > 1)) return 0;
+    if (at < end && *at == '.') {
+        const char *point = at++;
+        while (at < end && *at >= '0' && *at <= '9' && count < MAX_DIGITS) {
+            whole = 10 * whole + (uint64_t)(*at++ - '0');
+            count++;
+        }
+        power = -(int32_t)(at - point - 1);
+        if (power == 0) return 0;
+    }
+    if (at < end && (*at == 'e' || *at == 'E')) {
+        at++;
+        int down = at < end && *at == '-';
+        at += at < end && (*at == '-' || *at == '+');
+        int32_t exponent = 0;
+        const char *first = at;
+        while (at < end && *at >= '0' && *at <= '9' && exponent < 1000) exponent = 10 * exponent + (*at++ - '0');
+        if (at == first) return 0;
+        power += down ? -exponent : exponent;
+    }
+    if (at < end && *at >= '0' && *at <= '9') return 0; /* too long for here */
+    if (whole > (UINT64_C(1) << 53) || power < -22 || power > 22) return 0;
+    double number = power < 0 ? (double)whole / powers[-power] : (double)whole * powers[power];
+    if (negative) number = -number;
+    number += 0.0; /* there is one zero */
+    uint64_t bits;
+    memcpy(&bits, &number, 8);
+    cursor->at = at;
+    return bits >> 63 ? ~bits : bits | UINT64_C(1) << 63;
+}
+
 /* ---- fields */
 
 /* Take a name; return its field, or NOBODY where it is not known. */
@@ -192,7 +238,7 @@ static int take_id(Cursor *cursor, Record *record) {
 }
 
 /* Take a name, its value, and what is between; return whether they are understood. */
-static inline int take_field(Reader *reader, Cursor *cursor, uint32_t **guess, Record *record, uint32_t *row,
+static inline int take_field(Reader *reader, Cursor *cursor, uint32_t **guess, Record *record, void *row,
                              int32_t *label) {
     uint32_t number = take_name(reader, cursor, *guess);
     if (number == NOBODY || !take(cursor, ':')) return 0;
@@ -202,6 +248,9 @@ static inline int take_field(Reader *reader, Cursor *cursor, uint32_t **guess, R
     *guess = &field->follows;
     skip_space(cursor);
     if (number == ID) return take_id(cursor, record);
+    size_t place = number - FIRST_ATTRIBUTE;
+    if (number != LABEL && field->numeric && cursor->at < cursor->end && (*cursor->at == '-' || *cursor->at <= '9') && *cursor->at != '"')
+        return (field->takes & NUMBER) && (((uint64_t *)row)[place] = take_number(cursor)) != 0;
     int32_t code;
     uint32_t type;
     if (!take_value(&reader->names, cursor, number, &code, &type)) return 0;
@@ -210,11 +259,14 @@ static inline int take_field(Reader *reader, Cursor *cursor, uint32_t **guess, R
         *label = code;
         return (field->takes & type) != 0;
     }
-    row[number - FIRST_ATTRIBUTE] = (uint32_t)code;
+    if (reader->wide)
+        ((uint64_t *)row)[place] = (uint64_t)code;
+    else
+        ((uint32_t *)row)[place] = (uint32_t)code;
     return code == 0 || (field->takes & type); /* a missing value is of any type */
 }
 
-static int read_record(Reader *reader, Record *record, uint32_t *row, int32_t *label) {
+static int read_record(Reader *reader, Record *record, void *row, int32_t *label) {
     Cursor cursor = {record->at, record->at + record->length};
     uint32_t *guess = &reader->first;
     reader->record++;
@@ -229,23 +281,24 @@ static int read_record(Reader *reader, Record *record, uint32_t *row, int32_t *l
     if (cursor.at != cursor.end) return 0;
     if (reader->refuse_null && *label != NO_CODE)
         for (uint32_t a = 0; a < reader->count - FIRST_ATTRIBUTE; a++)
-            if (row[a] == 0) return 0;
+            if (reader->wide ? ((uint64_t *)row)[a] == 0 : ((uint32_t *)row)[a] == 0) return 0;
     return 1;
 }
 
 /* Read a batch into rows of codes, one for each attribute. A record that is not understood has the row, label
  * and id of an empty one. */
-void read_records(Reader *reader, Record *records, size_t count, uint32_t *codes, int32_t *labels,
+void read_records(Reader *reader, Record *records, size_t count, void *codes, int32_t *labels,
                   uint8_t *understood) {
-    size_t width = reader->count - FIRST_ATTRIBUTE;
-    for (size_t i = 0; i < count; i++, codes += width) {
-        memset(codes, 0, width * sizeof *codes);
+    size_t size = (reader->count - FIRST_ATTRIBUTE) * (reader->wide ? sizeof(uint64_t) : sizeof(uint32_t));
+    char *row = codes;
+    for (size_t i = 0; i < count; i++, row += size) {
+        memset(row, 0, size);
         records[i].id = NULL;
         labels[i] = NO_CODE;
         understood[i] = records[i].at && records[i].length <= MAX_LENGTH &&
-                        read_record(reader, &records[i], codes, &labels[i]);
+                        read_record(reader, &records[i], row, &labels[i]);
         if (understood[i]) continue;
-        memset(codes, 0, width * sizeof *codes);
+        memset(row, 0, size);
         records[i].id = NULL;
         labels[i] = NO_CODE;
     }

@@ -27,11 +27,13 @@ cdef extern from "fast.h" nogil:
         pass
     ctypedef struct Field:
         uint32_t takes
+        uint32_t numeric
     ctypedef struct Reader:
         Names names
         Field *fields
         uint32_t count
         uint32_t refuse_null
+        uint32_t wide
     ctypedef struct Record:
         const char *at
         size_t length
@@ -45,7 +47,7 @@ cdef extern from "fast.h" nogil:
     int reader_add_field(Reader *reader)
     int reader_list_field(Reader *reader, uint32_t field, const char *name, size_t length)
     void read_records(
-        Reader *reader, Record *records, size_t count, uint32_t *codes, int32_t *labels, uint8_t *understood
+        Reader *reader, Record *records, size_t count, void *codes, int32_t *labels, uint8_t *understood
     )
 
 # A field that has no type yet takes none: which one it gets is for the codes to learn.
@@ -89,6 +91,11 @@ cdef bytes as_in_record(str text):
     return raw
 
 
+def _may_be_number(str text):
+    """Return whether a text may be that of a number."""
+    return bool(text) and (text[0] in "+-.0123456789" or text.lower() in ("nan", "inf", "infinity"))
+
+
 @cython.final
 cdef class RowReader:
     """Reads records whose names are all known; keeps up with the names by itself.
@@ -109,6 +116,7 @@ cdef class RowReader:
     cdef bint busy
     cdef set reserved
     cdef set sentinels
+    cdef bint numeric_sentinels  # some numbers mean "no value": that is not for here
     # How far the codes had grown when this last kept up with them.
     cdef object grown
     cdef list kinds
@@ -125,6 +133,7 @@ cdef class RowReader:
         self.max_bytes = max_bytes
         self.reserved = {label, id_field}
         self.sentinels = {MISSING, *codes.schema.missing_values}
+        self.numeric_sentinels = any(map(_may_be_number, codes.schema.missing_values))
         self.values_known = []
         # The label last: it is the label where both have one name.
         self._list_field(ID, id_field)
@@ -136,7 +145,7 @@ cdef class RowReader:
     def read(self, list values not None):
         """Return a batch as codes; of a record that is not understood, nothing but that.
 
-        `codes` are uint32 with a column for each attribute there is now, `labels` int32 with -1 where there
+        `codes` are uint32, or uint64 where there are numbers, with a column for each attribute there is now, `labels` int32 with -1 where there
         is no label, `ids` the JSON text of each id or None, `understood` uint8 and 0 where the record must
         be read the general way.
         """
@@ -148,16 +157,18 @@ cdef class RowReader:
         self._keep_up()
         labels = np.empty(count, dtype=np.int32)
         understood = np.empty(count, dtype=np.uint8)
-        codes = np.empty((count, self.reader.count - FIRST_ATTRIBUTE), dtype=np.uint32)
+        kind = np.uint64 if self.reader.wide else np.uint32
+        codes = np.empty((count, self.reader.count - FIRST_ATTRIBUTE), dtype=kind)
         ids = self._read(held, codes, labels, understood) if count else []
         return Rows(codes, labels, ids, understood)
 
     cdef list _read(
-        self, tuple held, uint32_t[:, ::1] codes, int32_t[::1] labels, uint8_t[::1] understood
+        self, tuple held, codes, int32_t[::1] labels, uint8_t[::1] understood
     ):
         cdef Py_ssize_t i, count = len(held)
-        cdef uint32_t nothing = 0
-        cdef uint32_t *rows = &codes[0, 0] if codes.shape[1] else &nothing
+        cdef uint8_t[::1] data = codes.reshape(-1).view(np.uint8)
+        cdef uint64_t nothing = 0
+        cdef void *rows = <void *>&data[0] if data.shape[0] else <void *>&nothing
         cdef Record *records = <Record *>PyMem_Malloc(count * sizeof(Record))
         if records is NULL:
             raise MemoryError
@@ -192,6 +203,10 @@ cdef class RowReader:
         for a in range(len(self.values_known)):
             self._add_values(a)
             self.reader.fields[FIRST_ATTRIBUTE + a].takes = TYPES.get(codes.kinds[a], 0)
+            if codes.is_numeric(a):
+                self.reader.wide = self.reader.fields[FIRST_ATTRIBUTE + a].numeric = 1
+                if self.numeric_sentinels:
+                    self.reader.fields[FIRST_ATTRIBUTE + a].takes = 0
         self._add_classes()
         self.reader.fields[LABEL].takes = TYPES.get(codes.label_kind, 0)
         self.grown, self.kinds, self.label_kind = codes.grown, list(codes.kinds), codes.label_kind

@@ -233,7 +233,7 @@ def test_a_hostile_form_of_the_tree_is_refused() -> None:
         learner.learn_one(Instance({f"a{j}": rng.choice("xyz") for j in range(3)}, rng.choice("pq")))
     assert isinstance(learner, core.ID5R)
     learner.tree.settle()
-    rows, labels, times, ring, form, ops = learner.tree.dump()
+    *arrays, form, ops = learner.tree.dump()
     for _ in range(3_000):
         bent = form.copy()
         for _ in range(rng.randint(1, 3)):
@@ -242,9 +242,7 @@ def test_a_hostile_form_of_the_tree_is_refused() -> None:
         fresh.codes.grow(learner.codes.dump())
         fresh.make_room(3)
         try:
-            fresh.tree.load(
-                rows, labels, times, ring, bent[: rng.choice([len(bent), rng.randrange(len(bent))])], ops
-            )
+            fresh.tree.load(*arrays, bent[: rng.choice([len(bent), rng.randrange(len(bent))])], ops)
         except ValueError:
             continue
         # What is accepted is a tree: it can be read, and learned with.

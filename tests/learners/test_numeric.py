@@ -1,0 +1,151 @@
+"""Numbers and holes in the compiled core: its tree is the batch tree with the current cuts, always."""
+
+import json
+import math
+import random
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from learners import make_learner
+from learners.change import fold
+from learners.codes import number_code, number_of
+from learners.core import _core
+from learners.core import id5r as core
+from learners.cuts import make_cuts
+from learners.learner import Learner
+from learners.outline import digest, to_json
+from learners.schema import AttributeType, Instance, InstanceError, Value
+from tests.numeric_oracle import Batch
+from tests.oracle import Rules
+
+NUMERIC = AttributeType.NUMERIC
+
+
+def plain(tree: object) -> object:
+    """Return a tree of the oracle or of a learner in one form."""
+    if isinstance(tree, dict) and "branches" in tree:
+        branches = {str(value): plain(below) for value, below in sorted(tree["branches"].items())}
+        return {**tree, "counts": dict(sorted(tree["counts"].items())), "branches": branches}
+    return {**tree, "counts": dict(sorted(tree["counts"].items()))} if isinstance(tree, dict) else tree
+
+
+def tree_of(learner: Learner) -> object:
+    return plain(json.loads(to_json(learner.outline())))
+
+
+# ---- numbers as codes
+
+
+@given(st.floats(allow_nan=False), st.floats(allow_nan=False))
+def test_codes_of_numbers_are_in_their_order(one: float, other: float) -> None:
+    assert (number_code(one) < number_code(other)) == (one < other)
+    assert (number_code(one) == number_code(other)) == (one == other)
+    assert number_of(number_code(one)) == one
+    assert 0 < number_code(one) < 2**64
+
+
+numbers = st.one_of(
+    st.floats(allow_nan=False), st.integers(-5, 5).map(float), st.sampled_from((0.0, -0.0, 1e308, -1e308))
+)
+
+
+@settings(max_examples=500, deadline=None)
+@given(st.lists(numbers, max_size=200), st.integers(2, 40))
+def test_both_ways_of_cutting_are_the_same(found: list[float], bins: int) -> None:
+    at = _core.cuts_of([number_code(number) for number in found], bins)
+    assert tuple(map(number_of, at)) == make_cuts(found, bins).at
+
+
+@given(st.lists(numbers, max_size=200), st.integers(2, 40))
+def test_cuts_divide_and_are_finite(found: list[float], bins: int) -> None:
+    cuts = make_cuts(found, bins)
+    assert len(cuts.at) < bins
+    assert all(map(math.isfinite, cuts.at))
+    assert list(cuts.at) == sorted(set(cuts.at))
+    filled = {cuts.bin_of(number) for number in found}
+    if not any(map(math.isinf, found)):
+        assert filled == set(range(1, len(cuts.at) + 2)) or not found
+
+
+# ---- the tree
+
+
+def some_settings(rng: random.Random) -> dict[str, Any]:
+    significance = rng.choice([None, None, 0.3, 0.1, 0.01])
+    return {
+        "selection": rng.choice(["e-score", "e-score", "gain-ratio"]),
+        "significance": significance,
+        "significance_test": rng.choice(["g", "g", "chi2"]),
+        "min_records_per_value": 0 if significance is None else rng.choice([0, 2]),
+        "window": rng.choice([None, None, 7, 30, 60]),
+        "bins": rng.choice([2, 4, 8, 32]),
+        "tie_order": rng.choice([(), (), ("n1", "a0")]),
+    }
+
+
+def some_stream(rng: random.Random) -> Iterator[Instance]:
+    """Yield records with numbers of every sort, words, holes, and attributes that come late."""
+    kinds = [rng.choice(["real", "integer", "ties", "constant", "wild"]) for _ in range(rng.randint(1, 4))]
+    words, classes = rng.randint(0, 2), rng.randint(1, 3)
+    length = rng.choice([5, 20, 60, 150])
+    noise, known = rng.choice([0, 0.1, 0.5]), rng.choice([1, 1, 0.9, 0.6])
+    late = rng.choice([0, 0, length // 2])
+    for place in range(length):
+        values: dict[str, Value] = {}
+        total = 0.0
+        for number, kind in enumerate(kinds[: None if place >= late else max(1, len(kinds) - 1)]):
+            value: float = {
+                "real": rng.gauss(0, 1),
+                "integer": rng.randint(-3, 3),
+                "ties": rng.choice([0, 0, 0, rng.random()]),
+                "constant": 7,
+                "wild": rng.choice([math.inf, -math.inf, 1e308, -1e308, rng.random()]),
+            }[kind]
+            total += max(-9.0, min(9.0, value))
+            if rng.random() < known:
+                values[f"n{number}"] = value
+            elif rng.random() < 0.5:
+                values[f"n{number}"] = None
+        for number in range(words):
+            word = rng.choice("xyz")
+            total += ord(word) % 2
+            if rng.random() < known:
+                values[f"a{number}"] = word
+        label = rng.randrange(classes) if rng.random() < noise else int(total > 0.5) + int(total > 2)
+        yield Instance(values, f"c{label % classes}")
+
+
+@pytest.mark.parametrize("seed", range(60))
+@pytest.mark.parametrize("small", [0, 4, 256])
+def test_equals_the_batch_tree_after_every_record(
+    seed: int, small: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(core, "SMALL", small)
+    rng = random.Random(f"{seed}-{small}")
+    chosen = some_settings(rng)
+    learner = make_learner("id5r", None, chosen)
+    rules = Rules(**{k: v for k, v in chosen.items() if k not in ("window", "bins")})
+    batch = Batch(rules, bins=chosen["bins"], window=chosen["window"])
+    seen: list[Instance] = []
+    followed = None
+    for instance in some_stream(rng):
+        changes = learner.learn_one(instance)
+        batch.learn(*instance)
+        seen.append(instance)
+        if rng.random() < 0.05:
+            gone = rng.choice(seen)
+            try:
+                changes += learner.forget_one(gone)  # type: ignore[attr-defined]
+                batch.forget(*gone)
+            except InstanceError:
+                pass
+        if rng.random() < 0.05:
+            learner = type(learner).restore(learner.snapshot())
+        followed = fold(changes, followed)
+        assert tree_of(learner) == plain(batch.tree())
+        assert digest(followed) == digest(learner.outline())
+        assert learner.retained == len(batch.kept)
