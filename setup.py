@@ -35,9 +35,28 @@ setup(
                 "learners.core._core",
                 [
                     f"learners/core/{name}"
-                    for name in ("_core.pyx", "tree.c", "nodes.c", "scores.c", "store.c", "dump.c")
+                    for name in ("_core.pyx", "tree.c", "nodes.c", "scores.c", "store.c", "cuts.c", "dump.c")
                 ],
                 include_dirs=["learners/core"],
+                extra_compile_args=["-std=c11", "-Wall", *FLAGS],
+                extra_link_args=[f"-fsanitize={SANITIZE}"] if SANITIZE else [],
+            ),
+            Extension(
+                "learners.batch._batch",
+                [
+                    f"learners/batch/{name}"
+                    for name in (
+                        "_batch.pyx",
+                        "columns.c",
+                        "splits.c",
+                        "c45.c",
+                        "cells.c",
+                        "naive.c",
+                        "prune.c",
+                    )
+                ],
+                include_dirs=["learners/batch"],
+                depends=["learners/batch/batch.h"],
                 extra_compile_args=["-std=c11", "-Wall", *FLAGS],
                 extra_link_args=[f"-fsanitize={SANITIZE}"] if SANITIZE else [],
             ),
@@ -52,6 +71,12 @@ setup(
             Extension(
                 "stream.fast.predictions",
                 ["stream/fast/predictions.pyx"],
+                extra_compile_args=["-std=c11", "-Wall", *FLAGS],
+                extra_link_args=[f"-fsanitize={SANITIZE}"] if SANITIZE else [],
+            ),
+            Extension(
+                "stream.fast.messages",
+                ["stream/fast/messages.pyx"],
                 extra_compile_args=["-std=c11", "-Wall", *FLAGS],
                 extra_link_args=[f"-fsanitize={SANITIZE}"] if SANITIZE else [],
             ),

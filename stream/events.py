@@ -5,12 +5,14 @@ docs/records.md describes them for readers of the topics. The others are seen by
 """
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import msgspec
+import numpy as np
+from numpy.typing import NDArray
 
 from learners.change import ChangeKind
-from learners.learner import Step
+from learners.learner import Learner, Step
 from learners.ops import OpCounts
 from learners.outline import Size
 from stream.record import Headers, Record
@@ -128,11 +130,18 @@ class Rejected(NamedTuple):
 
 
 class Answered(NamedTuple):
-    """Metrics: records were answered; `hits` says of each that has a label whether the answer was right."""
+    """Metrics: records were answered; `hits` says of each that has a label whether the answer was right.
+
+    `labels` and `answers` say the same of every record in codes of `classes`; -1: no label, no answer.
+    """
 
     agent: str
     hits: Sequence[bool]
     unlabelled: int
+    model: str = ""
+    labels: NDArray[np.int32] | None = None
+    answers: NDArray[np.int32] | None = None
+    classes: Sequence[str] = ()
 
 
 class Learned(NamedTuple):
@@ -144,28 +153,64 @@ class Learned(NamedTuple):
     kinds: tuple[ChangeKind, ...]
 
 
+class Turn(NamedTuple):
+    """Metrics: the learner begins with some records, or is done and has learned from so many of them.
+
+    Whoever observes has a clock; the processor needs none.
+    """
+
+    agent: str
+    learned: int | None = None
+
+
 class Dropped(NamedTuple):
     """Metrics: a record went to the dead letters."""
 
     agent: str
     reason: str
+    partition: int = -1
+    offset: int = -1
+
+
+class Standing(Protocol):
+    """A model's processor, as far as an observer may look into it: in its own thread, between batches."""
+
+    version: int
+    learner: Learner
+
+    @property
+    def digest(self) -> str:
+        """The digest of the tree."""
+        ...
+
+
+class Made(NamedTuple):
+    """The live page: a processor was made for a model; its state comes after this."""
+
+    agent: str
+    model: str
+    standing: Standing
 
 
 class Grown(NamedTuple):
-    """Metrics: how large the tree and what it stands for are now."""
+    """Metrics: how large the tree and what it stands for are now; `changes` are the records that tell why."""
 
     agent: str
     model: str
     size: Size
     retained: int
+    model_bytes: int | None = None
+    changes: Sequence[bytes] = ()
 
 
 class Processed(NamedTuple):
-    """Metrics: a batch has been answered and learned."""
+    """Metrics: a batch has been answered and learned; partition and offset are those of its last record."""
 
     agent: str
     records: int
     seconds: float
+    partition: int = -1
+    offset: int = -1
 
 
 class Committed(NamedTuple):
@@ -193,8 +238,58 @@ class Restored(NamedTuple):
     seconds: float
 
 
+class Restoring(NamedTuple):
+    """Metrics: a restore has taken back so many instances and reached this share of what was committed."""
+
+    agent: str
+    model: str
+    instances: int
+    ratio: float
+
+
+class Snapshotted(NamedTuple):
+    """Metrics: a snapshot of so many bytes was written."""
+
+    agent: str
+    model: str
+    size: int
+    seconds: float
+
+
+class Started(NamedTuple):
+    """Metrics: an agent begins to work."""
+
+    agent: str
+    topic: str
+    learner: str
+    scope: str
+
+
+class SelfChecked(NamedTuple):
+    """Metrics: a tree was compared with the one ID3 builds from the same instances.
+
+    `result` is "same", "different", "skipped" or "failed"; `spent` is what ID3 spent.
+    """
+
+    agent: str
+    model: str
+    result: str
+    spent: OpCounts | None = None
+
+
+class Labelled(NamedTuple):
+    """Metrics: labels came so many seconds after their answers; so many answers still wait for theirs."""
+
+    agent: str
+    delays: Sequence[float]
+    pending: int
+
+
 class Progress(NamedTuple):
-    """Metrics: a batch read an input partition from `first` to before `consumed`, `lag` short of its end."""
+    """Metrics: a batch read an input partition from `first` to before `consumed`, `lag` short of its end.
+
+    `written_ms` is the timestamp of the last record read; -1: not known.
+    """
 
     agent: str
     topic: str
@@ -202,6 +297,24 @@ class Progress(NamedTuple):
     first: int
     consumed: int
     lag: int
+    written_ms: int = -1
 
 
-Event = Answered | Learned | Dropped | Grown | Processed | Committed | Rebalanced | Restored | Progress
+Event = (
+    Answered
+    | Learned
+    | Turn
+    | Dropped
+    | Made
+    | Grown
+    | Processed
+    | Committed
+    | Rebalanced
+    | Restored
+    | Restoring
+    | Snapshotted
+    | Started
+    | SelfChecked
+    | Labelled
+    | Progress
+)

@@ -21,6 +21,7 @@ from stream.errors import NewerFormat, StateError
 
 FORMAT = 1
 CHECKSUM_BYTES = 4
+WIDE = 8
 
 
 class Block(msgspec.Struct, array_like=True, frozen=True):
@@ -28,7 +29,7 @@ class Block(msgspec.Struct, array_like=True, frozen=True):
 
     Attributes:
         width: How many codes a row has.
-        rows: The codes, of 32 bits.
+        rows: The codes, of 32 bits, or of 64 where some are numbers; how long it is says which.
         labels: The classes, of 32 bits.
         places: The input partition and offset of each, of 64 bits.
     """
@@ -41,9 +42,9 @@ class Block(msgspec.Struct, array_like=True, frozen=True):
     @classmethod
     def of(
         cls,
-        rows: "Sequence[Row] | NDArray[np.uint32]",
+        rows: "Sequence[Row] | NDArray[np.uint32] | NDArray[np.uint64]",
         labels: NDArray[np.int32],
-        places: Sequence[tuple[int, int]],
+        places: NDArray[np.int64],
     ) -> "Block | None":
         """Return the labelled ones among some instances; None where there are none."""
         chosen = np.flatnonzero(labels >= 0)
@@ -51,15 +52,16 @@ class Block(msgspec.Struct, array_like=True, frozen=True):
             return None
         # Of a record without a label the codes may be of what nothing is known about, which are negative.
         known = rows[chosen] if isinstance(rows, np.ndarray) else [rows[i] for i in chosen.tolist()]
-        coded = np.asarray(known, dtype="<u4").reshape(len(chosen), -1)
+        wide = isinstance(known, np.ndarray) and known.dtype.itemsize == WIDE
+        coded = np.asarray(known, dtype="<u8" if wide else "<u4").reshape(len(chosen), -1)
         return cls(
             coded.shape[1],
             coded.tobytes(),
             labels[chosen].astype("<i4").tobytes(),
-            np.asarray(places, dtype="<i8")[chosen].tobytes(),
+            places[chosen].astype("<i8").tobytes(),
         )
 
-    def unpack(self) -> tuple[NDArray[np.uint32], NDArray[np.int32]]:
+    def unpack(self) -> tuple[NDArray[np.uint32] | NDArray[np.uint64], NDArray[np.int32]]:
         """Return rows and labels.
 
         Raises:
@@ -67,7 +69,8 @@ class Block(msgspec.Struct, array_like=True, frozen=True):
         """
         try:
             labels = np.frombuffer(self.labels, dtype="<i4")
-            rows = np.frombuffer(self.rows, dtype="<u4").reshape(len(labels), self.width)
+            wide = self.width > 0 and len(self.rows) == WIDE * self.width * len(labels)
+            rows = np.frombuffer(self.rows, dtype="<u8" if wide else "<u4").reshape(len(labels), self.width)
         except ValueError as error:
             raise StateError(f"the journal holds a block whose sizes do not agree: {error}") from error
         return rows, labels

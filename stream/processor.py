@@ -12,11 +12,13 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from learners import restore_learner
 from learners.change import ChangeKind
 from learners.codes import Mark, Row
 from learners.learner import BatchResult, Learner
 from learners.learner import Learned as LearnerLearned
 from learners.outline import digest, size
+from learners.snapshot import SnapshotError
 from stream.codec import Decoder, change_record, dead_letter, encode
 from stream.errors import RejectedRecord, StateError
 from stream.events import (
@@ -30,12 +32,14 @@ from stream.events import (
     TreeChange,
     TreeName,
     TreeState,
+    Turn,
 )
+from stream.fast.messages import next_offsets, places_of
 from stream.fast.predictions import PredictionWriter
 from stream.fast.rows import RowReader
 from stream.intake import Codings, Intake, Segment
 from stream.journal import FORMAT, Block, JournalEntry, pack, unpack
-from stream.record import Output, Record
+from stream.record import Output, Outputs, Record, Run
 from stream.telling import Place, Telling
 
 Observe = Callable[[Event], None]
@@ -47,13 +51,45 @@ class Processor(Protocol):
     next_offsets: dict[int, int]
     """For each input partition the offset to read next, as far as this model knows."""
 
-    def process(self, records: Sequence[Record]) -> Sequence[Output]:
-        """Answer and learn from some records; what is returned must be committed before the next call."""
+    def process(self, records: list[Record]) -> Outputs:
+        """Answer and learn from some records; what it returns must be committed in this order."""
+        ...
+
+    @property
+    def point(self) -> tuple[int, str]:
+        """How many entries the journal has, and the digest of the tree that came of them."""
+        ...
+
+    @property
+    def retained(self) -> int:
+        """How many instances the model stands for."""
         ...
 
     def replay(self, entry: bytes) -> int:
         """Take over a message of the journal; return how many instances it held."""
         ...
+
+    def snapshot(self) -> bytes:
+        """Return the whole state."""
+        ...
+
+    def restore(self, state: bytes) -> None:
+        """Take over the state that `snapshot` returned."""
+        ...
+
+
+class _State(msgspec.Struct, array_like=True, frozen=True):
+    """The state of a model as a whole; `learner_state` is the learner's own snapshot."""
+
+    format: int
+    model: str
+    sequence: int
+    learner: str
+    settings: str
+    next_offsets: dict[int, int]
+    version: int
+    digest: str
+    learner_state: bytes
 
 
 class LearningProcessor:
@@ -67,7 +103,6 @@ class LearningProcessor:
     """
 
     def __init__(self, learner: Learner, decoder: Decoder, place: Place, observe: Observe) -> None:
-        self.learner = learner
         self.next_offsets: dict[int, int] = {}
         self.version = 0
         self._place = place
@@ -76,48 +111,72 @@ class LearningProcessor:
         self._digest = digest(None)
         self._settings = _settings_digest(learner)
         self._writer = PredictionWriter(place.agent, place.model, learner.name, place.topic)
+        self._decoder = decoder
+        self._take(learner)
+        self._outputs = Outputs(Run(place.predictions))
+
+    def _take(self, learner: Learner) -> None:
+        """Go on with a learner, and with the names it knows."""
+        self.learner = learner
+        decoder = self._decoder
         reader = (
             RowReader(learner.codes, decoder.label, decoder.id_field, decoder.max_bytes)
             if learner.takes_arrays
             else None
         )
         self._intake = Intake(learner.codes, decoder, reader, self._reject)
-        self._outputs: list[Output] = []
 
     @property
     def digest(self) -> str:
         """The digest of the tree."""
         return self._digest
 
-    def process(self, records: Sequence[Record]) -> Sequence[Output]:
+    @property
+    def point(self) -> tuple[int, str]:
+        """How many entries the journal has, and the digest of the tree that came of them."""
+        return self._sequence, self._digest
+
+    @property
+    def retained(self) -> int:
+        """How many instances the model stands for."""
+        return self.learner.retained
+
+    def process(self, records: list[Record]) -> Outputs:
         """Answer each record, learn from it, and return everything that is to be produced."""
-        self._outputs = []
+        outputs = self._outputs = Outputs(Run(self._place.predictions))
         if not records:
-            return []
+            return outputs
         mark = self.learner.codes.mark()
         blocks: list[Block] = []
         for segment in self._intake.segments(records):
-            places = [(record.partition.number, record.offset) for record in segment.records]
+            places = places_of(segment.records)
             self._run(segment, places)
             block = Block.of(segment.rows, segment.labels, places)
             if block is not None:
                 blocks.append(block)
-        for record in records:
-            self.next_offsets[record.partition.number] = record.offset + 1
-        self._outputs.append(self._journal(blocks, mark))
+        for partition, (_, end) in next_offsets(records).items():
+            self.next_offsets[partition.number] = end
+        outputs.others.append(self._journal(blocks, mark))
         outline_size = size(self.learner.outline_lately)
-        self._observe(Grown(self._place.agent, self._place.model, outline_size, self.learner.retained))
-        return self._outputs
+        held: int | None = getattr(self.learner, "model_bytes", None)
+        changes = [one.value or b"" for one in outputs.others if one.topic == self._place.tree_changes]
+        agent, model = self._place.agent, self._place.model
+        self._observe(Grown(agent, model, outline_size, self.learner.retained, held, changes))
+        return outputs
 
     def _reject(self, record: Record, error: RejectedRecord) -> None:
         rejected = Rejected(record, error.reason, error.stage, str(error))
-        self._outputs.append(dead_letter(rejected, self._place.dead_letters, self._place.agent))
-        self._observe(Dropped(self._place.agent, error.reason))
+        self._outputs.others.append(dead_letter(rejected, self._place.dead_letters, self._place.agent))
+        self._observe(Dropped(self._place.agent, error.reason, record.partition.number, record.offset))
 
-    def _run(self, segment: Segment, places: list[tuple[int, int]]) -> None:
+    def _run(self, segment: Segment, places: NDArray[np.int64]) -> None:
         """Answer and learn records whose rows have one width, and tell what came of it."""
+        labelled = segment.labels >= 0
+        known = int(labelled.sum())
         before = self.learner.ops
+        self._observe(Turn(self._place.agent))
         result = self._learn(segment.rows, segment.labels)
+        self._observe(Turn(self._place.agent, known))
         spent = self.learner.ops - before
         told = Telling(segment, places, result.predictions, self._writer, self.learner.codes)
         start = 0
@@ -126,13 +185,17 @@ class LearningProcessor:
             learned = result.learned[index]
             assert learned is not None
             self._predict(told, start, index + 1)
-            self._outputs.append(self._tree_change(segment.records[index], segment.ids[index], learned))
+            self._outputs.others.append(
+                self._tree_change(segment.records[index], segment.ids[index], learned)
+            )
             kinds += [change.kind for change in learned.changes]
             start = index + 1
         self._predict(told, start, len(segment.records))
-        labelled = segment.labels >= 0
-        self._observe(Answered(self._place.agent, told.hits(labelled), int((~labelled).sum())))
-        self._observe(Learned(self._place.agent, int(labelled.sum()), spent, tuple(kinds)))
+        answers, names = told.answered(), self.learner.codes.classes
+        hits = (answers == segment.labels)[labelled].tolist()
+        unlabelled, model = len(labelled) - known, self._place.model
+        self._observe(Answered(self._place.agent, hits, unlabelled, model, segment.labels, answers, names))
+        self._observe(Learned(self._place.agent, known, spent, tuple(kinds)))
 
     def _learn(self, rows: Sequence[Row] | Codings, labels: NDArray[np.int32]) -> BatchResult:
         # A learner that keeps what it is given must not get numbers of numpy, which no snapshot can hold.
@@ -140,15 +203,12 @@ class LearningProcessor:
 
     def _predict(self, told: Telling, start: int, end: int) -> None:
         """Tell the predictions of records that were answered by the tree of this moment."""
-        topic, append = self._place.predictions, self._outputs.append
+        answers, records = self._outputs.answers, told.segment.records[start:end]
         tree = b'{"version":%d,"digest":"%b"' % (self.version, self._digest.encode())
         name = TreeName(self.version, self._digest)
-        for record, value in zip(
-            told.segment.records[start:end],
-            told.predictions(self._place, tree, name, start, end),
-            strict=True,
-        ):
-            append(Output(topic, value, record.key, record.partition.number))
+        answers.values += told.predictions(self._place, tree, name, start, end)
+        answers.keys += [record.key for record in records]
+        answers.partitions += told.places[start:end, 0].tolist()
 
     def _tree_change(self, record: Record, id_text: bytes, learned: LearnerLearned) -> Output:
         assert learned.digest is not None
@@ -219,15 +279,59 @@ class LearningProcessor:
     def _check(self, told: JournalEntry) -> None:
         """Refuse an entry that does not follow on what has been replayed so far."""
         where = f"entry {told.sequence} of {self._place.journal}"
-        if told.model != self._place.model:
-            raise StateError(f'{where} is of model "{told.model}", not "{self._place.model}"')
         if told.sequence != self._sequence:
             raise StateError(f"{where} follows entry {self._sequence - 1}. Part of the journal is missing")
+        self._check_origin(told, where)
+
+    def _check_origin(self, told: "JournalEntry | _State", where: str) -> None:
+        if told.model != self._place.model:
+            raise StateError(f'{where} is of model "{told.model}", not "{self._place.model}"')
         if told.learner != self.learner.name or told.settings != self._settings:
             raise StateError(
                 f'{where} was written by learner "{told.learner}" with other settings or another schema. '
                 "Set them back, or give the agent another name to begin anew"
             )
+
+    # ---- snapshots
+
+    def snapshot(self) -> bytes:
+        """Return the whole state, which must be that of a moment between two batches."""
+        return msgspec.msgpack.encode(
+            _State(
+                format=FORMAT,
+                model=self._place.model,
+                sequence=self._sequence,
+                learner=self.learner.name,
+                settings=self._settings,
+                next_offsets=dict(self.next_offsets),
+                version=self.version,
+                digest=self._digest,
+                learner_state=self.learner.snapshot(),
+            )
+        )
+
+    def restore(self, state: bytes) -> None:
+        """Take over a state, and check that it holds the tree it was made of.
+
+        Raises:
+            StateError: It is not the state of this model, or its tree is another.
+        """
+        where = f"a snapshot of {self._place.model}"
+        try:
+            told = msgspec.msgpack.decode(state, type=_State)
+            self._check_origin(told, where)
+            learner = restore_learner(told.learner_state, self.learner.codes.limits)
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError, SnapshotError) as error:
+            raise StateError(f"{where} cannot be read: {error}") from error
+        found = digest(learner.outline_lately)
+        if found != told.digest:
+            raise StateError(
+                f"{where} leads to tree {found[:12]}, but {told.digest[:12]} was written. The learner or the "
+                "snapshot has changed"
+            )
+        self._take(learner)
+        self._sequence, self._digest, self.version = told.sequence, told.digest, told.version
+        self.next_offsets = dict(told.next_offsets)
 
 
 def _settings_digest(learner: Learner) -> str:

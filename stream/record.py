@@ -1,5 +1,7 @@
 """What comes from a broker and what goes to one: bytes and positions, nothing else."""
 
+from collections.abc import Iterator
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 Headers = tuple[tuple[str, bytes | None], ...]
@@ -34,3 +36,28 @@ class Output(NamedTuple):
     key: bytes | None = None
     partition: int | None = None
     headers: Headers = ()
+
+
+@dataclass(slots=True)
+class Run:
+    """Records for one topic, without headers, kept as columns: an object for each would cost too much."""
+
+    topic: str
+    values: list[bytes] = field(default_factory=list)
+    keys: list[bytes | None] = field(default_factory=list)
+    partitions: list[int] = field(default_factory=list)
+
+    def __iter__(self) -> Iterator[Output]:
+        return map(Output, [self.topic] * len(self.values), self.values, self.keys, self.partitions)
+
+
+@dataclass(slots=True)
+class Outputs:
+    """Everything a batch came to. The order holds within a topic; among topics it means nothing."""
+
+    answers: Run
+    others: list[Output] = field(default_factory=list)
+
+    def __iter__(self) -> Iterator[Output]:
+        yield from self.answers
+        yield from self.others

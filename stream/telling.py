@@ -42,33 +42,31 @@ class Telling:
     def __init__(
         self,
         segment: Segment,
-        places: list[tuple[int, int]],
+        places: NDArray[np.int64],
         answers: Sequence[Answer],
         writer: PredictionWriter,
         codes: Codes,
     ) -> None:
         self.segment = segment
-        self._places = places
+        self.places = places
         self._answers = answers
         self._writer = writer
         self._codes = codes
         writer.name_classes(codes.classes)
 
-    def hits(self, labelled: NDArray[np.bool_]) -> list[bool]:
-        """Return, for each record with a label, whether its answer was right."""
-        labels = self.segment.labels
+    def answered(self) -> NDArray[np.int32]:
+        """Return the class answered to each record, as a code; -1: none."""
         if not isinstance(self._answers, Answers):
-            names = self._codes.classes
-            return [
-                answer.answer == names[label]
-                for answer, label in zip(self._answers, labels.tolist(), strict=True)
-                if label >= 0
-            ]
-        right = self._answers.classes == labels
-        for index, special in self._answers.special.items():
-            right[index] = special.answer == self._codes.classes[labels[index]]
-        told: list[bool] = right[labelled].tolist()
+            return np.array([self._code(answer.answer) for answer in self._answers], dtype=np.int32)
+        told = self._answers.classes
+        if self._answers.special:
+            told = told.copy()
+            for index, special in self._answers.special.items():
+                told[index] = self._code(special.answer)
         return told
+
+    def _code(self, name: str | None) -> int:
+        return -1 if name is None else self._codes.class_code(name)
 
     def predictions(self, place: Place, tree: bytes, name: TreeName, start: int, end: int) -> list[bytes]:
         """Return the predictions of some records, which one tree has answered."""
@@ -82,7 +80,7 @@ class Telling:
                 answers.classes,
                 answers.counts,
                 answers.paths,
-                self._places,
+                self.places,
                 segment.labels,
                 tree,
                 start,

@@ -4,6 +4,7 @@
 is ours, as a worker runs it. `plain_river` is what people write today: no transactions, offsets now and then.
 """
 
+import importlib
 import json
 import multiprocessing
 import time
@@ -19,12 +20,12 @@ from stream.agents import processor_factory
 from stream.bench.measure import PeerFailed
 from stream.bench.peers import river_tree
 from stream.config import Agent, Batch, Kafka, Limits, Topics
-from stream.engine import Unit
 from stream.engines.confluent_loop import ConfluentLoop
 from stream.engines.kafka import REQUEST_SECONDS, base_settings, consumer_settings, producer_settings
 from stream.errors import EngineError
+from stream.events import Event as StreamEvent
+from stream.events import Progress
 from stream.metrics import Metrics
-from stream.processor import Processor
 
 LINGER_SECONDS = 0.005
 IDLE_SECONDS = 0.1
@@ -105,6 +106,11 @@ class Watch:
         self._last = self._last or now
         return True
 
+    @property
+    def is_over(self) -> bool:
+        """Whether all that were to be carried have been."""
+        return self._last is not None
+
     def carried(self) -> Carried:
         """Return what came between the first commit and the last."""
         if self._first is None or self._last is None:
@@ -150,21 +156,18 @@ def pass_through(order: Order, watch: Watch, stop: Callable[[], bool]) -> None:
 def agent(order: Order, watch: Watch, stop: Callable[[], bool]) -> None:
     """Run our engine as a worker does: the default learner, the journal, tree changes, metrics."""
     metrics = Metrics()
-    make = processor_factory(order.agent, Limits(), metrics.observe)
-    processors: list[Processor] = []
+    done = 0
 
-    def remembered(unit: Unit) -> Processor:
-        processors[:] = [make(unit)]
-        return processors[0]
-
-    def is_over() -> bool:
-        # Asked between batches, when all that a processor has seen is committed.
-        done = sum(processors[0].next_offsets.values()) if processors else 0
-        return watch.committed(done) or stop()
+    def observe(event: StreamEvent) -> None:
+        nonlocal done
+        if isinstance(event, Progress):
+            # Told once a batch has been committed.
+            done = event.consumed
+        metrics.observe(event)
 
     batch = Batch(max_batch=order.batch, linger_ms=round(LINGER_SECONDS * 1_000))
-    loop = ConfluentLoop(order.kafka, order.agent, batch, "bench", metrics.observe)
-    loop.run(remembered, is_over)
+    loop = ConfluentLoop(order.kafka, order.agent, batch, "bench", observe)
+    loop.run(processor_factory(order.agent, Limits(), observe), lambda: watch.committed(done) or stop())
 
 
 def plain_river(order: Order, watch: Watch, stop: Callable[[], bool]) -> None:
@@ -191,6 +194,8 @@ def plain_river(order: Order, watch: Watch, stop: Callable[[], bool]) -> None:
 
 
 LOOPS: dict[str, Loop] = {"pass-through": pass_through, "id5r": agent, "river": plain_river}
+FAUST = "faust"
+"""What the names of those begin with that need Faust, which is imported for them alone."""
 
 
 def _reader(order: Order, *, auto_commit: bool = False) -> Consumer:
@@ -263,5 +268,8 @@ class Running:
 
 def _work(loop: str, order: Order, stop: Event, answer: "Connection[object, object]") -> None:
     watch = Watch(order.records)
-    LOOPS[loop](order, watch, stop.is_set)
+    known = LOOPS
+    if loop.startswith(FAUST):
+        known = importlib.import_module("stream.bench.faust_loops").LOOPS
+    known[loop](order, watch, stop.is_set)
     answer.send(watch.carried())

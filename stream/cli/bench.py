@@ -16,12 +16,14 @@ import rich.console
 
 from stream.bench import core as compiled
 from stream.bench import growth as growing
-from stream.bench import on_broker
+from stream.bench import observing, on_broker, on_faust
+from stream.bench import restore as restoring
 from stream.bench.measure import Tell
 from stream.bench.peers import NAMES, find_peers
 from stream.bench.report import Report, Start, show, stamp, write_section
 from stream.broker import Fetch, Sources
 from stream.cli.broker import broker_errors, source_options
+from stream.config import EngineName
 from stream.plot import svg
 
 Inputs = ParamSpec("Inputs")
@@ -177,12 +179,39 @@ def growth(tell: Tell, quick: bool) -> Report:
 
 
 @bench.command()
+@report_options
+def metrics(tell: Tell, quick: bool) -> Report:
+    """Measure what the metrics cost: throughput with and without them, and the time of a scrape.
+
+    Without a broker, in about a minute.
+
+    \b
+    Examples:
+      espalier bench metrics --quick
+    """
+    return observing.metrics_bench(observing.QUICK if quick else observing.FULL, quick, tell)
+
+
+@bench.command()
 @peers_option(NO_PEERS)
+@click.option(
+    "--engine",
+    type=click.Choice([name.value for name in EngineName]),
+    default=EngineName.CONFLUENT.value,
+    show_default=True,
+    help="Which engine; Faust's is measured beside a Faust agent that only forwards.",
+)
 @source_options
 @broker_errors
 @report_options
 def stream(
-    tell: Tell, quick: bool, peers: tuple[str, ...], cache: Path | None, fetch: str, java: Path | None
+    tell: Tell,
+    quick: bool,
+    peers: tuple[str, ...],
+    engine: str,
+    cache: Path | None,
+    fetch: str,
+    java: Path | None,
 ) -> Report:
     """Measure the engine on a real broker beside a loop that learns nothing.
 
@@ -193,6 +222,29 @@ def stream(
     Examples:
       espalier bench stream --quick
       espalier bench stream --peers river
+      espalier bench stream --engine faust
     """
+    if engine == EngineName.FAUST:
+        amount = on_faust.QUICK if quick else on_faust.FULL
+        return on_faust.faust(amount, Sources(cache, Fetch(fetch), java), quick, tell)
     sizes = on_broker.QUICK if quick else on_broker.FULL
     return on_broker.stream(sizes, peers, Sources(cache, Fetch(fetch), java), quick, tell)
+
+
+@bench.command()
+@source_options
+@broker_errors
+@report_options
+def restore(tell: Tell, quick: bool, cache: Path | None, fetch: str, java: Path | None) -> Report:
+    """Measure snapshots and restores after ten thousand records, and after ten million.
+
+    The journal and the snapshots are in topics of a real broker, which is started for it and ends with it. A
+    full run takes some minutes and 3 GB.
+
+    \b
+    Examples:
+      espalier bench restore --quick
+      espalier bench restore --write docs/performance.md --svg docs/restore.svg
+    """
+    places = restoring.QUICK_PLACES if quick else restoring.PLACES
+    return restoring.restoring(places, Sources(cache, Fetch(fetch), java), quick, tell)

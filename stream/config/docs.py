@@ -10,7 +10,19 @@ from stream.config.environment import PREFIX, variables
 from stream.config.lines import KeyPath
 from stream.config.properties import RULES
 from stream.config.reader import Registry
-from stream.config.settings import DERIVED_NAMES, Agent, Batch, Config, Kafka, Limits, Metrics, Topics
+from stream.config.settings import (
+    DERIVED_NAMES,
+    Agent,
+    Batch,
+    Config,
+    Http,
+    Kafka,
+    Limits,
+    Log,
+    Metrics,
+    State,
+    Topics,
+)
 from stream.config.wording import field_docs, type_in_words
 from stream.errors import EXIT_CODES
 
@@ -63,8 +75,11 @@ _TABLES: Sequence[tuple[str, type[msgspec.Struct], KeyPath]] = (
     ("`[agent.schema]`", Schema, ("agent", "schema")),
     ("`[agent.schema.attributes]`", Attribute, ("agent", "schema", "attributes")),
     ("`[batch]`", Batch, ("batch",)),
+    ("`[state]`", State, ("state",)),
     ("`[limits]`", Limits, ("limits",)),
     ("`[metrics]`", Metrics, ("metrics",)),
+    ("`[http]`", Http, ("http",)),
+    ("`[log]`", Log, ("log",)),
 )
 
 

@@ -21,7 +21,13 @@ from stream.errors import Problem
 PREFIX = "ESPALIER_"
 
 RESERVED = frozenset(
-    {"ESPALIER_DATA", "ESPALIER_FAILPOINT", "ESPALIER_REQUIRE_BROKER", "ESPALIER_REQUIRE_DATA"}
+    {
+        "ESPALIER_DATA",
+        "ESPALIER_FAILPOINT",
+        "ESPALIER_REQUIRE_BROKER",
+        "ESPALIER_REQUIRE_DATA",
+        "ESPALIER_REQUIRE_OBSERVE",
+    }
 )
 """Variables that are not settings: the tests and the tools around them have their own use for them."""
 

@@ -72,6 +72,14 @@ RULES: Mapping[str, Rule] = MappingProxyType(
 """The properties that are not free, because a promise or another setting depends on them."""
 
 
+_BROKERS_OWN = (
+    "session.timeout.ms",
+    "heartbeat.interval.ms",
+    "partition.assignment.strategy",
+    "group.protocol.type",
+)
+"""What a member of a group cannot say about itself with the protocol of KIP-848."""
+
 _DIGITS = re.compile("[0-9]{1,12}")
 
 
@@ -131,6 +139,10 @@ def objections(properties: Mapping[str, PropertyValue]) -> Iterator[tuple[str, s
         else:
             yield name, f'"{name}" cannot be set here: {rule.reason}'
     yield from _too_long_waits(properties)
+    if properties.get("group.protocol") == "consumer":
+        for name in _BROKERS_OWN:
+            if name in properties:
+                yield name, f'"{name}" cannot be set with "group.protocol" "consumer": the broker decides it'
 
 
 def _spelled_out(value: PropertyValue) -> str | None:

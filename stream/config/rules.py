@@ -1,5 +1,6 @@
 """What must hold between settings, beyond the type and range of each."""
 
+import ipaddress
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
@@ -15,6 +16,9 @@ LONGEST_TOPIC = 249
 _TOPIC = re.compile(r"[A-Za-z0-9._-]+")
 _SERVER = re.compile(r"(?:[A-Za-z_]+://)?(?:\[[0-9A-Fa-f:.%]+\]|[^\s,:/\[\]]+)(?::(\d{1,5}))?")
 
+SHORTEST_TOKEN = 16
+_TOKEN = re.compile(rf"[A-Za-z0-9_-]{{{SHORTEST_TOKEN},}}")
+
 Agents = Mapping[KeyPath, Agent]
 
 
@@ -29,6 +33,7 @@ def check(config: Config, agents: Agents, draft: Draft) -> None:
     if not agents and draft.is_sound(("agent",)):
         draft.blame(("agent",), "there is no agent. Add one: [[agent]] with a name and an input")
     _check_kafka(config, draft)
+    _check_http(config, draft)
     _check_names(agents, draft)
     _check_topics(agents, draft)
     for path, agent in agents.items():
@@ -49,6 +54,33 @@ def _check_kafka(config: Config, draft: Draft) -> None:
             )
     for name, message in objections(config.kafka.properties):
         draft.blame(("kafka", "properties", name), message)
+
+
+def _check_http(config: Config, draft: Draft) -> None:
+    """The page shows the data: beyond this machine it is for those who know the token."""
+    http = config.http
+    if http.page and http.host is not None and not is_loopback(http.host) and http.token is None:
+        draft.blame(
+            ("http", "host"),
+            f"{quoted(http.host)} can be reached from other machines, and there is no token. Set one "
+            '(ESPALIER_HTTP_TOKEN_FILE names a file with it), keep to "127.0.0.1", or set page = false',
+        )
+    if http.token is not None and not _TOKEN.fullmatch(http.token):
+        draft.blame(
+            ("http", "token"),
+            f'"token" must be {SHORTEST_TOKEN} or more letters, digits, "-" and "_". '
+            '`python -c "import secrets; print(secrets.token_urlsafe())"` makes one',
+        )
+
+
+def is_loopback(host: str) -> bool:
+    """Return whether only this machine can reach an address."""
+    if host == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host.strip("[]")).is_loopback
+    except ValueError:
+        return False
 
 
 # ---- names and topics

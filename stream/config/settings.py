@@ -14,7 +14,7 @@ import msgspec
 import learners.schema
 from learners.learner import Options
 from learners.schema import Schema
-from stream.config.properties import Properties
+from stream.config.properties import HIDDEN, Properties
 
 DEFAULT_LEARNER = "id5r"
 
@@ -38,6 +38,7 @@ class EngineName(StrEnum):
     """What drives the agents."""
 
     CONFLUENT = "confluent"
+    FAUST = "faust"
 
 
 class Scope(StrEnum):
@@ -119,11 +120,30 @@ class Batch(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     Args:
         max_batch: At most so many records.
+        max_batch_bytes: At most so many bytes of keys and values, though a record of more goes alone.
         linger_ms: How long to wait, in milliseconds, for more records before a smaller batch is worked off.
     """
 
     max_batch: Annotated[int, msgspec.Meta(ge=1, le=1_000_000)] = 2_000
+    max_batch_bytes: Annotated[int, msgspec.Meta(ge=1_024)] = 16_777_216
     linger_ms: Annotated[int, msgspec.Meta(ge=0, le=60_000)] = 5
+
+
+class State(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """How the state of a model is kept in its topics.
+
+    Args:
+        snapshot_records: A snapshot is made after so many records, or as many as the last one held if that
+            is more.
+        snapshot_seconds: A snapshot is made after so many seconds too, if there are new records: at least an
+            eighth of what the last one held.
+        trim_journal: Whether the journal is deleted up to the older of the two snapshots. It is also the
+            record of everything that was learned: "espalier audit" needs the whole of it.
+    """
+
+    snapshot_records: Count = 100_000
+    snapshot_seconds: Annotated[float, msgspec.Meta(gt=0)] = 300.0
+    trim_journal: bool = False
 
 
 _LEARNERS_LIMITS = learners.schema.Limits()
@@ -163,6 +183,56 @@ class Metrics(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     port: Annotated[int, msgspec.Meta(ge=0, le=65_535)] = 9464
 
 
+Port = Annotated[int, msgspec.Meta(ge=0, le=65_535)]
+
+
+class Http(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Where the live page is served. The metrics and the health checks are on the same port.
+
+    Args:
+        page: Whether the page is served.
+        host: The address to listen on, if not that of `[metrics]`. Beyond this machine a token is needed.
+        port: The port to listen on, if not that of `[metrics]`. 0 takes a free one.
+        token: What whoever opens the page must know. A secret: give it by its variable, or in a file.
+    """
+
+    page: bool = True
+    host: Text | None = None
+    port: Port | None = None
+    token: Text | None = None
+
+    def __repr__(self) -> str:
+        token = None if self.token is None else HIDDEN
+        return f"Http(page={self.page!r}, host={self.host!r}, port={self.port!r}, token={token!r})"
+
+
+class LogLevel(StrEnum):
+    """What is worth a line."""
+
+    DEBUG = "debug"
+    INFO = "info"
+    WARNING = "warning"
+
+
+class LogFormat(StrEnum):
+    """What a line looks like."""
+
+    TEXT = "text"
+    JSON = "json"
+
+
+class Log(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What the worker says about its work, on standard error.
+
+    Args:
+        level: How much. While a worker runs, the signal SIGUSR1 switches debug on and off.
+        format: Lines for people, or an object of JSON in each line.
+    """
+
+    level: LogLevel = LogLevel.INFO
+    format: LogFormat = LogFormat.TEXT
+
+
 class Config(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Everything that can be set.
 
@@ -172,8 +242,11 @@ class Config(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         instance: The name of this worker among its peers. If there is none, it is made from host and process.
         kafka: The broker.
         batch: The size of a transaction.
+        state: How models are kept.
         limits: How much is accepted.
         metrics: Where metrics are served.
+        http: Where the live page is served.
+        log: What is logged.
     """
 
     agents: tuple[Agent, ...] = msgspec.field(name="agent")
@@ -181,5 +254,8 @@ class Config(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     instance: Text | None = None
     kafka: Kafka = Kafka()
     batch: Batch = Batch()
+    state: State = State()
     limits: Limits = Limits()
     metrics: Metrics = Metrics()
+    http: Http = Http()
+    log: Log = Log()

@@ -8,10 +8,11 @@ from typing import NamedTuple
 import msgspec
 
 from stream.config.lines import KeyPath
-from stream.config.properties import Properties
+from stream.config.properties import HIDDEN, Properties
 from stream.config.reader import Loaded
 
 DEFAULT = "default"
+SECRET_SETTINGS = frozenset({"token"})
 
 Plain = str | int | float | bool | None | list["Plain"]
 
@@ -78,7 +79,9 @@ def _fields(table: msgspec.Struct | Properties) -> Iterator[tuple[str, object]]:
         yield from table.shown().items()
     else:
         for field in msgspec.structs.fields(table):
-            yield field.encode_name, getattr(table, field.name)
+            value = getattr(table, field.name)
+            is_secret = field.encode_name in SECRET_SETTINGS and value is not None
+            yield field.encode_name, HIDDEN if is_secret else value
 
 
 def _header(table: KeyPath) -> str:

@@ -1,30 +1,33 @@
-"""The engine on confluent-kafka: one transaction per batch, state in the journal, exactly once.
+"""The engine on confluent-kafka: one transaction per batch, state in topics, exactly once.
 
-Whatever goes wrong, there is one way out: everything in memory is dropped and made anew from the topics. A
-batch is committed before the next is polled, so that nothing is ever half done when partitions come or go.
+Whatever goes wrong, there is one way out: everything in memory is dropped and made anew from the topics.
+While a batch is being committed the next is worked on, but it is not written before the first is decided.
 """
 
 import logging
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Sequence
+from functools import partial
 
-from confluent_kafka import KafkaException, Producer, TopicPartition
+import msgspec
+from confluent_kafka import TopicPartition
 
-from stream.config import Agent, Batch, Kafka, Scope
+from stream.config import Agent, Batch, Kafka, Scope, State
 from stream.engine import Guarantee, MakeProcessor, Stop, Unit
-from stream.engines.confluent_errors import classify
 from stream.engines.confluent_members import Member, PartitionMember, TopicMember
-from stream.engines.kafka import REQUEST_SECONDS, Topics, producer_settings, read_to_end, send
+from stream.engines.confluent_state import Finished, Keeper
+from stream.engines.confluent_writer import Writer
+from stream.engines.kafka import Topics
 from stream.errors import Abortable, EngineError, Fenced, StateError
-from stream.events import Committed, Processed, Progress, Restored
+from stream.events import Committed, Processed, Progress
+from stream.fast.messages import next_offsets
 from stream.processor import Observe, Processor
-from stream.record import Output, Partition, Record
+from stream.record import Outputs, Partition, Record, Run
 
 log = logging.getLogger(__name__)
 
-COMMIT_SECONDS = 10.0
-JOURNAL_SECONDS = 30.0
-"""How long a restore waits for the journal to reach what was committed: markers may come a moment later."""
+LOOK_SECONDS = 0.25
+"""How often it is looked how old the records are that are worked off."""
 
 _Spans = dict[Partition, tuple[int, int]]
 """For each partition the first offset of a batch, and the offset to read next."""
@@ -39,26 +42,36 @@ class ConfluentLoop:
         batch: How many records make a transaction.
         instance: The name of this worker among its peers.
         observe: Told of everything that metrics count.
+        state: How models are kept.
     """
 
     guarantee = Guarantee.EXACTLY_ONCE
 
-    def __init__(self, kafka: Kafka, agent: Agent, batch: Batch, instance: str, observe: Observe) -> None:
+    def __init__(
+        self,
+        kafka: Kafka,
+        agent: Agent,
+        batch: Batch,
+        instance: str,
+        observe: Observe,
+        state: State | None = None,
+    ) -> None:
         self._kafka = kafka
         self._agent = agent
         self._batch = batch
         self._instance = instance
         self._observe = observe
+        self._state = state or State()
 
     def run(self, make_processor: MakeProcessor, stop: Stop) -> None:
         """Work until told to stop; after a disturbance begin again from the topics."""
         partitions = self._check_topics()
         while not stop():
-            session = _Session(
-                self._kafka, self._agent, self._batch, self._observe, make_processor, partitions
-            )
+            member = self._member()
+            keeper = Keeper(self._kafka, self._agent, self._state, self._observe, make_processor, member)
+            session = _Session(self._kafka, self._agent, self._batch, self._observe, keeper, partitions)
             try:
-                session.work(self._member(), stop)
+                session.work(member, stop)
             except (Abortable, Fenced) as error:
                 # Crash-only: what was in memory is gone with the session, the topics say where to go on.
                 log.warning("agent %s begins again from its journal: %s", self._agent.name, error)
@@ -78,7 +91,7 @@ class ConfluentLoop:
         """
         agent = self._agent
         topics = agent.topics
-        needed = (agent.input, topics.predictions, topics.tree_changes, topics.dead_letters, topics.journal)
+        needed = (agent.input, *msgspec.structs.astuple(topics))
         known = Topics(self._kafka).describe(needed)
         missing = [name for name in needed if name not in known]
         if missing:
@@ -105,184 +118,155 @@ class _Session:
         agent: Agent,
         batch: Batch,
         observe: Observe,
-        make_processor: MakeProcessor,
+        keeper: Keeper,
         partitions: dict[str, int],
     ) -> None:
         self._kafka = kafka
         self._agent = agent
         self._batch = batch
         self._observe = observe
-        self._make_processor = make_processor
+        self._keeper = keeper
         self._partitions = partitions
         self._processors: dict[Unit, Processor] = {}
+        self._writer: Writer | None = None
+        self._written: dict[Partition, int] = {}
+        self._look_again = 0.0
 
     def work(self, member: Member, stop: Stop) -> None:
         """Join, and carry batches until told to stop. The numbers are those of `stream/__init__.py`."""
-        producer: Producer | None = None
+        member.before_leaving = self._settle
         try:
             while not stop():
                 member.keep_alive()
                 self._drop(member.take_revoked())
                 if not member.is_active:
-                    producer = None
+                    self._end_writer()
                     continue
-                if producer is None:
-                    producer = self._open_producer(member.transactional_id)
+                if self._writer is None:
+                    self._writer = self._open_writer(member.transactional_id)
                 for unit in member.take_assigned():
-                    self._restore(unit, member)
+                    self._processors[unit] = self._keeper.restore(unit)
                 # 1 a batch is polled
-                records = member.poll(self._batch.max_batch, self._batch.linger_ms / 1_000)
-                if not records:
-                    continue
+                records = member.poll(self._batch)
+                self._drop(member.take_revoked())
                 # 2-6 decoded, answered, learned, made into outputs, counted
                 outputs, spans = self._process(records, member)
                 # 7, 8 produced and committed together with the offsets
-                self._commit(producer, outputs, spans, member)
-                self._tell_progress(spans, member)
+                self._write(outputs, spans, member)
+            self._settle()
         finally:
+            self._keeper.close()
+            self._end_writer()
             member.close()
 
     # ---- 2-6
 
-    def _process(self, records: Sequence[Record], member: Member) -> tuple[list[Output], _Spans]:
+    def _process(self, records: list[Record], member: Member) -> tuple[list[Outputs], _Spans]:
         started = time.perf_counter()
-        outputs: list[Output] = []
+        outputs: list[Outputs] = []
         spans: _Spans = {}
-        batches: dict[Unit, list[Record]] = {}
-        for record in records:
-            # 3 each record goes to the processor of its model
-            batches.setdefault(member.unit_of(record.partition), []).append(record)
-            first, _ = spans.get(record.partition, (record.offset, 0))
-            spans[record.partition] = first, record.offset + 1
-        for unit, batch in batches.items():
-            outputs.extend(self._processors[unit].process(batch))
-        self._observe(Processed(self._agent.name, len(records), time.perf_counter() - started))
+        # 3 each record goes to the processor of its model
+        for unit, batch in _by_unit(records, member).items():
+            processor = self._processors.get(unit)
+            if processor is None:
+                # Its partition was taken away while the batch was being read: another worker answers it.
+                continue
+            outputs.append(processor.process(batch))
+            spans.update(next_offsets(batch))
+            self._keeper.learned(unit, len(batch))
+        if spans:
+            last, seconds = records[-1], time.perf_counter() - started
+            self._observe(
+                Processed(self._agent.name, len(records), seconds, last.partition.number, last.offset)
+            )
+        self._written = self._look_at(records)
         return outputs, spans
+
+    def _look_at(self, records: list[Record]) -> dict[Partition, int]:
+        """Return when the last record of each partition was written; a few times a second, it costs."""
+        now = time.monotonic()
+        if now < self._look_again:
+            return {}
+        self._look_again = now + LOOK_SECONDS
+        return {record.partition: record.timestamp_ms for record in records}
 
     # ---- 7, 8
 
-    def _open_producer(self, transactional_id: str) -> Producer:
-        """Return a producer of which there is only one: whoever had its id before is fenced."""
-        producer = Producer(producer_settings(self._kafka, transactional_id))
-        try:
-            producer.init_transactions(2 * REQUEST_SECONDS)
-        except KafkaException as error:
-            raise classify(error) from error
-        return producer
-
-    def _commit(self, producer: Producer, outputs: Sequence[Output], spans: _Spans, member: Member) -> None:
-        """Make everything a batch came to visible at once, or not at all.
-
-        1. Begin a transaction.
-        2. Produce predictions, tree changes, dead letters and the journal.
-        3. Add the offsets to read next, fenced by the group's generation.
-        4. Commit.
-
-        A crash before 4 leaves no trace. Where it is not known whether 4 succeeded, the topics know.
-        """
-        started = time.perf_counter()
-        next_offsets = [TopicPartition(p.topic, p.number, end) for p, (_, end) in spans.items()]
-        try:
-            producer.begin_transaction()
-            for output in outputs:
-                wanted = -1 if output.partition is None else output.partition % self._partitions[output.topic]
-                send(producer, output, wanted)
-            _insist(
-                lambda: producer.send_offsets_to_transaction(
-                    next_offsets, member.group_metadata(), COMMIT_SECONDS
-                )
+    def _open_writer(self, transactional_id: str) -> Writer:
+        def retried(why: str) -> None:
+            log.warning(
+                "agent %s: a commit was disturbed, the producer is replaced: %s", self._agent.name, why
             )
-            _insist(lambda: producer.commit_transaction(COMMIT_SECONDS))
-        except (KafkaException, BufferError) as error:
-            # Nothing is aborted here: it may be that the commit succeeded. The next producer of this name
-            # aborts what was left open, and the topics say how it ended.
-            raise classify(error) from error
-        self._observe(Committed(self._agent.name, "committed", time.perf_counter() - started))
 
-    def _tell_progress(self, spans: _Spans, member: Member) -> None:
+        return Writer(self._kafka, transactional_id, self._partitions, retried)
+
+    def _write(self, outputs: list[Outputs], spans: _Spans, member: Member) -> None:
+        """Begin to commit what a batch came to, and what there is of snapshots."""
+        writer = self._writer
+        assert writer is not None
+        if spans and self._keeper.is_due(self._processors):
+            # A snapshot is of a moment when everything is decided: this batch is committed first.
+            self._begin(writer, outputs, spans, member)
+            self._settle()
+            self._keeper.begin(self._processors)
+            return
+        pieces, finished = self._keeper.pieces()
+        if pieces:
+            outputs = [*outputs, Outputs(Run(self._agent.topics.snapshots), pieces)]
+        if outputs:
+            self._begin(writer, outputs, spans, member, finished)
+        else:
+            self._settle()
+
+    def _begin(
+        self,
+        writer: Writer,
+        outputs: Sequence[Outputs],
+        spans: _Spans,
+        member: Member,
+        finished: Finished | None = None,
+    ) -> None:
+        offsets = [TopicPartition(p.topic, p.number, end) for p, (_, end) in spans.items()]
+        lags = {place: member.lag(place, end) for place, (_, end) in spans.items()}
+        told = partial(self._tell, spans, lags, self._written, finished or [])
+        writer.write(outputs, offsets, member.group_metadata(), told)
+
+    def _settle(self) -> None:
+        if self._writer is not None:
+            self._writer.settle()
+
+    def _end_writer(self) -> None:
+        if self._writer is not None:
+            self._writer.close()
+            self._writer = None
+
+    def _tell(
+        self,
+        spans: _Spans,
+        lags: dict[Partition, int],
+        written: dict[Partition, int],
+        finished: Finished,
+        seconds: float,
+    ) -> None:
+        self._keeper.committed(finished)
+        self._observe(Committed(self._agent.name, "committed", seconds))
         for place, (first, end) in spans.items():
-            lag = member.lag(place, end)
-            self._observe(Progress(self._agent.name, place.topic, place.number, first, end, lag))
-
-    # ---- state
+            told = Progress(self._agent.name, *place, first, end, lags[place], written.get(place, -1))
+            self._observe(told)
 
     def _drop(self, units: Sequence[Unit]) -> None:
         for unit in units:
             self._processors.pop(unit, None)
-
-    def _restore(self, unit: Unit, member: Member) -> None:
-        """Make a model's processor from its journal and read on where it stands.
-
-        What was committed is asked for first: offsets that are stable belong to a transaction that has been
-        decided, so that its journal message is there or about to appear.
-        """
-        started = time.perf_counter()
-        committed = member.committed(unit)
-        deadline = time.monotonic() + JOURNAL_SECONDS
-        while True:
-            processor, instances = self._replayed(unit, member)
-            behind = _behind(processor.next_offsets, committed)
-            if not behind:
-                break
-            if time.monotonic() > deadline:
-                raise StateError(
-                    f"{self._agent.topics.journal} does not reach the committed offsets of {unit.model}: "
-                    f"{behind}. Part of the journal is missing, or the group's offsets were moved by hand"
-                )
-            member.keep_alive()
-            time.sleep(0.1)
-        member.start(unit, processor.next_offsets)
-        self._processors[unit] = processor
-        seconds = time.perf_counter() - started
-        log.info("agent %s: model %s restored from %d instances", self._agent.name, unit.model, instances)
-        self._observe(Restored(self._agent.name, unit.model, instances, seconds))
-
-    def _replayed(self, unit: Unit, member: Member) -> tuple[Processor, int]:
-        processor = self._make_processor(unit)
-        instances = 0
-
-        def alive() -> Iterator[None]:
-            while True:
-                member.keep_alive(0)
-                yield
-
-        journal = Partition(self._agent.topics.journal, unit.journal_partition)
-        told = time.monotonic()
-        for record in read_to_end(self._kafka, journal, alive=alive()):
-            instances += processor.replay(record.value or b"")
-            if time.monotonic() - told > 5:
-                told = time.monotonic()
-                log.info(
-                    "agent %s: restoring %s, %d instances so far", self._agent.name, unit.model, instances
-                )
-        return processor, instances
+            self._keeper.drop(unit)
 
 
-def _behind(state: dict[int, int], committed: dict[int, int]) -> str:
-    """Return where the journal has not reached what was committed, as text.
-
-    Raises:
-        StateError: The journal is ahead: the group's offsets were moved back by hand.
-    """
-    ahead = {p: offset for p, offset in state.items() if p in committed and committed[p] < offset}
-    if ahead:
-        raise StateError(
-            f"the group's offsets {committed} are behind those of the journal {state}. They were moved back "
-            "by hand: records would be learned twice. Give the agent another name to learn from the beginning"
-        )
-    behind = {p: offset for p, offset in committed.items() if state.get(p, 0) < offset}
-    return ", ".join(
-        f"partition {p} at {state.get(p, 0)} instead of {offset}" for p, offset in behind.items()
-    )
-
-
-def _insist(call: Callable[[], object]) -> None:
-    """Call again what may be called again, for as long as a commit may take."""
-    deadline = time.monotonic() + 2 * COMMIT_SECONDS
-    while True:
-        try:
-            call()
-            return
-        except KafkaException as error:
-            if not error.args[0].retriable() or time.monotonic() > deadline:
-                raise
+def _by_unit(records: list[Record], member: Member) -> dict[Unit, list[Record]]:
+    """Return the records of each model, in order."""
+    batches: dict[Unit, list[Record]] = {}
+    units: dict[Partition, list[Record]] = {}
+    for record in records:
+        batch = units.get(record.partition)
+        if batch is None:
+            batch = units[record.partition] = batches.setdefault(member.unit_of(record.partition), [])
+        batch.append(record)
+    return batches

@@ -8,17 +8,18 @@ predecessor by the agent's transactional id. The others stand by. Offsets are co
 """
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Container, Sequence
 from typing import Protocol
 
 from confluent_kafka import OFFSET_BEGINNING, Consumer, KafkaError, KafkaException, Message, TopicPartition
 
-from stream.config import Agent, Kafka
+from stream.config import Agent, Batch, Kafka
 from stream.engine import Unit, unit_of
 from stream.engines.confluent_errors import classify
-from stream.engines.kafka import REQUEST_SECONDS, Topics, consumer_settings, record_of
+from stream.engines.kafka import REQUEST_SECONDS, Topics, client, consumer_settings
 from stream.errors import Abortable, StateError
 from stream.events import Rebalanced
+from stream.fast.messages import Taker
 from stream.processor import Observe
 from stream.record import Partition, Record
 
@@ -31,6 +32,8 @@ class Member(Protocol):
     """A worker's place in its group."""
 
     transactional_id: str
+    before_leaving: Callable[[], None]
+    """Called while partitions are being given back, as long as what was read from them can be committed."""
 
     @property
     def is_active(self) -> bool:
@@ -61,8 +64,8 @@ class Member(Protocol):
         """Begin to read a model's partitions where its state stands."""
         ...
 
-    def poll(self, most: int, linger: float) -> list[Record]:
-        """Return the next records; wait a little for the first, and `linger` seconds for more."""
+    def poll(self, batch: Batch) -> list[Record]:
+        """Return the next records; wait a little for the first, and no longer than it lingers for more."""
         ...
 
     def lag(self, partition: Partition, next_offset: int) -> int:
@@ -79,37 +82,75 @@ class Member(Protocol):
 
 
 def _group_settings(kafka: Kafka, group: str) -> dict[str, object]:
-    return {
+    told: dict[str, object] = {
         # How soon a dead worker is noticed. Brokers allow no less than 6 s unless told otherwise.
         "session.timeout.ms": 6_000,
         "heartbeat.interval.ms": 2_000,
+        "partition.assignment.strategy": "cooperative-sticky",
         **consumer_settings(kafka, group),
         # Where to read is what the state says; an input that no longer reaches back must not be skipped over.
         "auto.offset.reset": "error",
     }
+    if told.get("group.protocol") == "consumer":
+        # With KIP-848 the broker decides these, and the client refuses to be told.
+        for name in ("session.timeout.ms", "heartbeat.interval.ms", "partition.assignment.strategy"):
+            del told[name]
+    return told
 
 
-def _consume(consumer: Consumer, most: int, linger: float, waiting: list[Message]) -> list[Record]:
-    """Wait for one record, then take what else is there: a lone record is not kept waiting for company."""
-    messages = waiting or consumer.consume(1, IDLE_SECONDS)
-    if messages and len(messages) < most:
-        messages = messages + consumer.consume(most - len(messages), linger)
-    return [_checked(message) for message in messages]
+class _Intake:
+    """Takes records from a consumer, so many and so large at a time."""
+
+    def __init__(self) -> None:
+        self.waiting: list[Message] = []
+        self._taker = Taker()
+
+    def take(self, consumer: Consumer, batch: Batch) -> list[Record]:
+        """Wait for one record, then take what else is there: a lone one is not kept waiting for company."""
+        messages = self.waiting or consumer.consume(1, IDLE_SECONDS)
+        if messages and len(messages) < batch.max_batch:
+            messages = messages + consumer.consume(batch.max_batch - len(messages), batch.linger_ms / 1_000)
+        messages, self.waiting = _cut(messages, batch)
+        records, wrong = self._taker.take(messages)
+        if wrong is not None:
+            if not records:
+                raise _error_of(wrong)
+            # What came before it is in order; it is looked at when it comes first.
+            self.waiting = messages[len(records) :] + self.waiting
+        return records
+
+    def forget(self, numbers: Container[int]) -> None:
+        """Drop what was read from partitions that have gone."""
+        self.waiting = [message for message in self.waiting if message.partition() not in numbers]
 
 
-def _checked(message: Message) -> Record:
+def _cut(messages: list[Message], batch: Batch) -> tuple[list[Message], list[Message]]:
+    """Return as many messages as make a batch, and the rest."""
+    messages, late = messages[: batch.max_batch], messages[batch.max_batch :]
+    total = 0
+    for index, message in enumerate(messages):
+        total += len(message)
+        if total > batch.max_batch_bytes and index:
+            return messages[:index], messages[index:] + late
+    return messages, late
+
+
+def _error_of(message: Message) -> Exception:
     error = message.error()
-    if error is None:
-        return record_of(message)
+    assert error is not None
     where = f"{message.topic()}/{message.partition()}"
     if error.code() == KafkaError._AUTO_OFFSET_RESET:
-        raise StateError(
+        return StateError(
             f"{where} no longer holds the records that come next: {error.str()}. They were deleted before "
             "they were learned; give the agent another name to begin anew with what is left"
         )
     if error.code() == KafkaError.UNKNOWN_TOPIC_OR_PART:
-        raise StateError(f'{where} does not exist any more. Make it again with "espalier topics create"')
-    raise classify(KafkaException(error))
+        return StateError(_gone(where))
+    return classify(KafkaException(error))
+
+
+def _gone(where: str) -> str:
+    return f'{where} does not exist any more. Make it again with "espalier topics create"'
 
 
 def _stable_offsets(consumer: Consumer, partitions: Sequence[TopicPartition]) -> dict[int, int]:
@@ -130,6 +171,7 @@ class TopicMember:
 
     def __init__(self, kafka: Kafka, agent: Agent, observe: Observe) -> None:
         self.transactional_id = agent.group
+        self.before_leaving = _nothing
         self._kafka = kafka
         self._agent = agent
         self._observe = observe
@@ -139,14 +181,15 @@ class TopicMember:
         self._revoked: list[Unit] = []
         self._inputs = self._input_partitions()
         self._look_again = time.monotonic() + LOOK_AGAIN_SECONDS
-        self._lock = Consumer(_group_settings(kafka, agent.group))
+        self._lock = client(Consumer, _group_settings(kafka, agent.group))
         self._lock.subscribe(
             [agent.topics.journal],
             on_assign=self._on_assign,
             on_revoke=self._on_revoke,
-            on_lost=self._on_revoke,
+            on_lost=self._on_lost,
         )
         self._reader: Consumer | None = None
+        self._intake = _Intake()
 
     @property
     def is_active(self) -> bool:
@@ -155,13 +198,15 @@ class TopicMember:
     def keep_alive(self, seconds: float | None = None) -> None:
         """Hear whether the lock has come or gone. The lock itself is paused: it has nothing to read."""
         message = self._lock.poll((0 if self._has_lock else 2 * IDLE_SECONDS) if seconds is None else seconds)
-        if message is not None:
-            _checked(message)
+        if message is not None and message.error() is not None:
+            raise _error_of(message)
 
     def _on_assign(self, consumer: Consumer, partitions: list[TopicPartition]) -> None:
         if not partitions:
             return
-        consumer.assign([TopicPartition(p.topic, p.partition, OFFSET_BEGINNING) for p in partitions])
+        consumer.incremental_assign(
+            [TopicPartition(p.topic, p.partition, OFFSET_BEGINNING) for p in partitions]
+        )
         consumer.pause(partitions)
         self._has_lock = True
         self._assigned = [self._unit]
@@ -170,6 +215,11 @@ class TopicMember:
         )
 
     def _on_revoke(self, consumer: Consumer, partitions: list[TopicPartition]) -> None:
+        if partitions:
+            self.before_leaving()
+            self._on_lost(consumer, partitions)
+
+    def _on_lost(self, consumer: Consumer, partitions: list[TopicPartition]) -> None:
         if not partitions:
             return
         self._has_lock = False
@@ -199,7 +249,8 @@ class TopicMember:
 
     def start(self, unit: Unit, next_offsets: dict[int, int]) -> None:
         """Assign ourselves all input partitions, by hand: the group knows only the lock."""
-        self._reader = Consumer(_group_settings(self._kafka, self._agent.group))
+        self._intake = _Intake()
+        self._reader = client(Consumer, _group_settings(self._kafka, self._agent.group))
         self._reader.assign(
             [
                 TopicPartition(self._agent.input, number, next_offsets.get(number, OFFSET_BEGINNING))
@@ -207,17 +258,20 @@ class TopicMember:
             ]
         )
 
-    def poll(self, most: int, linger: float) -> list[Record]:
+    def poll(self, batch: Batch) -> list[Record]:
         if self._reader is None:
             return []
         if time.monotonic() > self._look_again:
             self._look_again = time.monotonic() + LOOK_AGAIN_SECONDS
             if self._input_partitions() > self._inputs:
                 raise Abortable(f'"{self._agent.input}" has got more partitions')
-        return _consume(self._reader, most, linger, [])
+        return self._intake.take(self._reader, batch)
 
     def _input_partitions(self) -> int:
-        return Topics(self._kafka).describe([self._agent.input])[self._agent.input].partitions
+        known = Topics(self._kafka).describe([self._agent.input])
+        if self._agent.input not in known:
+            raise StateError(_gone(self._agent.input))
+        return known[self._agent.input].partitions
 
     def lag(self, partition: Partition, next_offset: int) -> int:
         return 0 if self._reader is None else _lag(self._reader, partition, next_offset)
@@ -236,19 +290,16 @@ class PartitionMember:
 
     def __init__(self, kafka: Kafka, agent: Agent, instance: str, observe: Observe) -> None:
         self.transactional_id = f"{agent.group}.{instance}"
+        self.before_leaving = _nothing
         self._agent = agent
         self._observe = observe
         self._assigned: list[Unit] = []
         self._revoked: list[Unit] = []
         self._owned: set[int] = set()
-        self._waiting: list[Message] = []
-        settings = {
-            "partition.assignment.strategy": "cooperative-sticky",
-            **_group_settings(kafka, agent.group),
-        }
-        self._consumer = Consumer(settings)
+        self._intake = _Intake()
+        self._consumer = client(Consumer, _group_settings(kafka, agent.group))
         self._consumer.subscribe(
-            [agent.input], on_assign=self._on_assign, on_revoke=self._on_revoke, on_lost=self._on_revoke
+            [agent.input], on_assign=self._on_assign, on_revoke=self._on_revoke, on_lost=self._on_lost
         )
 
     @property
@@ -261,7 +312,7 @@ class PartitionMember:
             (0 if self._owned else 2 * IDLE_SECONDS) if seconds is None else seconds
         )
         if message is not None:
-            self._waiting.append(message)
+            self._intake.waiting.append(message)
 
     def _on_assign(self, consumer: Consumer, partitions: list[TopicPartition]) -> None:
         if not partitions:
@@ -280,12 +331,17 @@ class PartitionMember:
         self._observe(Rebalanced(self._agent.name, tuple((self._agent.input, n) for n in numbers), ()))
 
     def _on_revoke(self, consumer: Consumer, partitions: list[TopicPartition]) -> None:
+        if partitions:
+            self.before_leaving()
+            self._on_lost(consumer, partitions)
+
+    def _on_lost(self, consumer: Consumer, partitions: list[TopicPartition]) -> None:
         numbers = {p.partition for p in partitions}
         gone = [unit_of(self._agent.input, number) for number in sorted(numbers)]
         self._owned -= numbers
         self._assigned = [unit for unit in self._assigned if unit not in gone]
         self._revoked += gone
-        self._waiting = [message for message in self._waiting if message.partition() not in numbers]
+        self._intake.forget(numbers)
         self._observe(
             Rebalanced(self._agent.name, (), tuple((self._agent.input, n) for n in sorted(numbers)))
         )
@@ -314,9 +370,8 @@ class PartitionMember:
             _seek(self._consumer, TopicPartition(self._agent.input, number, next_offsets[number]))
         self._consumer.resume([place])
 
-    def poll(self, most: int, linger: float) -> list[Record]:
-        waiting, self._waiting = self._waiting, []
-        return _consume(self._consumer, most, linger, waiting)
+    def poll(self, batch: Batch) -> list[Record]:
+        return self._intake.take(self._consumer, batch)
 
     def lag(self, partition: Partition, next_offset: int) -> int:
         return _lag(self._consumer, partition, next_offset)
@@ -326,6 +381,10 @@ class PartitionMember:
 
     def close(self) -> None:
         self._consumer.close()
+
+
+def _nothing() -> None:
+    pass
 
 
 def _seek(consumer: Consumer, place: TopicPartition) -> None:

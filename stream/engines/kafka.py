@@ -1,8 +1,8 @@
 """Talking to a broker: clients set up as our promises need, topics, and reading a topic to its end."""
 
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple, TypeVar
 
 from confluent_kafka import (
     Consumer,
@@ -16,7 +16,7 @@ from confluent_kafka.admin import AdminClient
 from confluent_kafka.cimpl import NewTopic
 
 from stream.config import Kafka
-from stream.errors import BrokerUnavailable, EngineError
+from stream.errors import BrokerUnavailable, ConfigError, EngineError, Problem
 from stream.record import Headers, Output, Partition, Record
 
 ClientSettings = dict[str, str | int | float | bool]
@@ -85,6 +85,24 @@ def producer_settings(kafka: Kafka, transactional_id: str) -> ClientSettings:
     }
 
 
+C = TypeVar("C")
+
+
+def client(kind: Callable[..., C], settings: Mapping[str, object], **more: object) -> C:
+    """Return a client with these settings.
+
+    Raises:
+        ConfigError: The client does not take them.
+    """
+    try:
+        return kind(dict(settings), **more)
+    except (KafkaException, TypeError, ValueError) as error:
+        told = error.args[0].str() if isinstance(error, KafkaException) else str(error)
+        raise ConfigError(
+            [Problem("[kafka.properties]", f"the Kafka client refuses them: {told}")]
+        ) from error
+
+
 def record_of(message: Message) -> Record:
     """Return a consumed message as a record."""
     headers: Iterable[tuple[str, bytes | None]] = message.headers() or ()  # type: ignore[assignment]
@@ -121,7 +139,7 @@ class Topics:
 
     def __init__(self, kafka: Kafka) -> None:
         self._kafka = kafka
-        self._admin = AdminClient(base_settings(kafka))
+        self._admin = client(AdminClient, base_settings(kafka))
 
     def describe(
         self, names: Iterable[str] | None = None, seconds: float = REQUEST_SECONDS
@@ -203,7 +221,7 @@ def read_to_end(
         alive: Advanced now and then, for callers that must show a sign of life.
     """
     settings = consumer_settings(kafka, f"{partition.topic}.reader")
-    consumer = Consumer({**settings, "enable.partition.eof": True})
+    consumer = client(Consumer, {**settings, "enable.partition.eof": True})
     try:
         consumer.assign([TopicPartition(partition.topic, partition.number, start)])
         deadline = time.monotonic() + 2 * REQUEST_SECONDS
@@ -237,7 +255,7 @@ def follow(
         until_end: Whether to stop where the topics ended when asked.
     """
     known = Topics(kafka).describe(topics)
-    consumer = Consumer({**consumer_settings(kafka, "espalier.tail"), "enable.partition.eof": True})
+    consumer = client(Consumer, {**consumer_settings(kafka, "espalier.tail"), "enable.partition.eof": True})
     start = -2 if from_beginning else -1  # the client's words for beginning and end
     open_ends = {(name, n) for name, facts in known.items() for n in range(facts.partitions)}
     try:
@@ -271,7 +289,7 @@ class Sender:
             "delivery.report.only.error": True,
             "on_delivery": self._note,
         }
-        self._producer = Producer(settings)
+        self._producer = client(Producer, settings)
 
     def _note(self, error: KafkaError | None, message: Message) -> None:
         if error is not None:

@@ -10,7 +10,9 @@ from typing import NamedTuple
 from stream.engine import Guarantee, MakeProcessor, Stop, Unit, unit_of
 from stream.errors import StateError
 from stream.processor import Processor
-from stream.record import Headers, Output, Partition, Record
+from stream.record import Headers, Outputs, Partition, Record
+from stream.restoring import restore
+from stream.snapshots import Point, Snapshots, Snapshotting
 
 
 class MemoryBroker:
@@ -68,6 +70,8 @@ class MemoryEngine:
         per_partition: Whether there is a model for each partition.
         max_batch: How many records are processed at a time.
         crashes: When to lose everything that was not committed.
+        snapshots: The topic of the agent's snapshots, if any are to be made.
+        snapshot_every: After how many batches one is made.
         wait: Called when the input is drained; returns whether to look again. None: stop then.
     """
 
@@ -83,6 +87,8 @@ class MemoryEngine:
         per_partition: bool = False,
         max_batch: int = 2_000,
         crashes: Sequence[Crash] = (),
+        snapshots: str | None = None,
+        snapshot_every: int = 1,
         wait: Callable[[], bool] | None = None,
     ) -> None:
         self._broker = broker
@@ -92,6 +98,9 @@ class MemoryEngine:
         self._per_partition = per_partition
         self._max_batch = max_batch
         self._crashes = set(crashes)
+        self._snapshots = snapshots
+        self._snapshot_every = snapshot_every
+        self._slots: dict[Unit, tuple[str, int]] = {}
         self._wait = wait
         self._batches = 0
 
@@ -108,6 +117,8 @@ class MemoryEngine:
                 outputs = processor.process(records)
                 if Crash(self._batches, after_commit=False) not in self._crashes:
                     self._commit(outputs, processor)
+                    if self._snapshots is not None and self._batches % self._snapshot_every == 0:
+                        self._snapshot(unit, processor, self._snapshots)
                 self._batches += 1
                 number = self._batches - 1
                 if {Crash(number, after_commit=False), Crash(number, after_commit=True)} & self._crashes:
@@ -121,15 +132,35 @@ class MemoryEngine:
         processors: dict[Unit, Processor] = {}
         for number in numbers:
             unit = unit_of(self._topic, number)
-            processor = processors[unit] = make_processor(unit)
-            for entry in self._broker.read(self._journal, unit.journal_partition):
-                assert entry.value is not None
-                processor.replay(entry.value)
+            processor = processors[unit] = self._restored(unit, make_processor)
             for partition, offset in processor.next_offsets.items():
                 committed = self._broker.committed.get((self._group, Partition(self._topic, partition)))
                 if committed != offset:
                     raise StateError(f"the journal stands at {offset}, the group at {committed}")
         return processors
+
+    def _restored(self, unit: Unit, make_processor: MakeProcessor) -> Processor:
+        kept = self._broker.read(self._snapshots, unit.journal_partition) if self._snapshots else []
+        snapshots = Snapshots(unit.model, kept)
+        self._slots[unit] = snapshots.next_slot, snapshots.latest_number
+        return restore(
+            lambda: make_processor(unit),
+            unit.model,
+            snapshots,
+            lambda _, start: self._broker.read(self._journal, unit.journal_partition)[start:],
+        ).processor
+
+    def _snapshot(self, unit: Unit, processor: Processor, topic: str) -> None:
+        slot, number = self._slots[unit]
+        sequence, digest = processor.point
+        point = Point(sequence, digest, len(self._broker.read(self._journal, unit.journal_partition)))
+        running = Snapshotting(unit.model, slot, number + 1, point, processor.snapshot)
+        manifest = None
+        while manifest is None:
+            pieces, manifest = running.take(topic, unit.journal_partition)
+            for piece in pieces:
+                self._broker.produce(topic, piece.value, piece.key, piece.partition)
+        self._slots[unit] = "A" if slot == "B" else "B", number + 1
 
     def _poll(self, unit: Unit, processor: Processor) -> list[Record]:
         if self._per_partition:
@@ -143,7 +174,7 @@ class MemoryEngine:
             records.extend(fresh)
         return records
 
-    def _commit(self, outputs: Sequence[Output], processor: Processor) -> None:
+    def _commit(self, outputs: Outputs, processor: Processor) -> None:
         for output in outputs:
             self._broker.produce(output.topic, output.value, output.key, output.partition, output.headers)
         for number, offset in processor.next_offsets.items():

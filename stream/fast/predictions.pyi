@@ -14,7 +14,7 @@ class PredictionWriter:
         answers: NDArray[np.int32],
         counts: NDArray[np.uint32],
         paths: list[tuple[Step, ...]],
-        places: list[tuple[int, int]],
+        places: NDArray[np.int64],
         labels: NDArray[np.int32],
         tree: bytes,
         start: int,

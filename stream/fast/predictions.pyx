@@ -99,8 +99,8 @@ cdef class PredictionWriter:
             self._order = sorted(range(len(names)), key=names.__getitem__)
 
     def write(
-        self, list ids, const int32_t[::1] answers, const uint32_t[:, ::1] counts, list paths, list places,
-        const int32_t[::1] labels, bytes tree, Py_ssize_t start, Py_ssize_t end,
+        self, list ids, const int32_t[::1] answers, const uint32_t[:, ::1] counts, list paths,
+        const int64_t[:, ::1] places, const int32_t[::1] labels, bytes tree, Py_ssize_t start, Py_ssize_t end,
     ):
         """Return the predictions of the records from `start` to before `end`, all answered by one tree.
 
@@ -116,14 +116,14 @@ cdef class PredictionWriter:
             end: The one after the last.
         """
         cdef Py_ssize_t i
-        cdef int64_t partition, offset
         told = []
         if counts.shape[1] > len(self._classes):
             raise ValueError("there are classes without a name")
         for i in range(start, end):
-            partition, offset = places[i]
             told.append(
-                self._write(<bytes>ids[i], answers[i], counts[i], paths[i], tree, partition, offset, labels[i])
+                self._write(
+                    <bytes>ids[i], answers[i], counts[i], paths[i], tree, places[i, 0], places[i, 1], labels[i]
+                )
             )
         return told
 

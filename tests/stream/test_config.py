@@ -136,6 +136,10 @@ def test_the_environment_goes_before_the_file_and_only_what_is_passed_is_read(
 def test_every_setting_outside_the_agents_has_a_variable(variable: str, path: tuple[str, ...]) -> None:
     texts = {"port": "81", "enabled": "false", "host": "0.0.0.0", "bootstrap_servers": "b:1"}
     texts |= {"engine": "confluent", "instance": "me"}
+    texts |= {"page": "false", "token": "a-token-of-enough-letters", "level": "debug", "format": "json"}
+    texts |= {"max_batch_bytes": "2048", "snapshot_seconds": "7.5", "trim_journal": "true"}
+    if path[0] == "http":
+        texts["host"] = "127.0.0.2"
     loaded = read_text(SMALLEST, {variable: texts.get(path[-1], "77")})
     value: object = loaded.config
     for name in path:
@@ -214,6 +218,7 @@ def test_variables_of_the_tests_and_tools_are_not_settings() -> None:
         "ESPALIER_FAILPOINT",
         "ESPALIER_REQUIRE_BROKER",
         "ESPALIER_REQUIRE_DATA",
+        "ESPALIER_REQUIRE_OBSERVE",
     }
     assert read_text(SMALLEST, dict.fromkeys(RESERVED, "1")).config == read_text(SMALLEST).config
 

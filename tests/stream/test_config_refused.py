@@ -76,7 +76,7 @@ WRONG = {
     "wrong engine": (
         'engine = "confluence"\n' + SMALLEST,
         1,
-        '"engine" must be "confluent", not "confluence"',
+        '"engine" must be "confluent" or "faust", not "confluence"',
     ),
     "no table": ("metrics = 5\n" + SMALLEST, 1, '"metrics" must be a table, not 5'),
     "one bracket": ('[agent]\nname = "a"\ninput = "b"', 1, "not a table. Write [[agent]], with two brackets"),
@@ -321,6 +321,15 @@ def test_a_property_that_would_break_a_promise_is_refused(
         assert f'"{name}" ' in problem
     for value in right:
         assert read_text(text(value)).config.kafka.properties[name] == value
+
+
+@pytest.mark.parametrize(
+    "name", ["session.timeout.ms", "heartbeat.interval.ms", "partition.assignment.strategy"]
+)
+def test_what_the_broker_decides_with_the_newer_protocol_is_refused(name: str) -> None:
+    both = f'{SMALLEST}[kafka.properties]\n"{name}" = "6000"\n"group.protocol" = '
+    assert f'"{name}" cannot be set with' in the_problem_of(both + '"consumer"')
+    assert read_text(both + '"classic"').config.kafka.properties[name] == "6000"
 
 
 def test_a_missing_file_is_said_with_what_to_do(tmp_path: Path) -> None:

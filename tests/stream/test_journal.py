@@ -104,7 +104,8 @@ def test_a_block_holds_the_labelled_instances_and_no_other(
     rows = [row if as_array or label >= 0 else (-1,) * len(row) for row, label, _ in told]
     labels = np.array([label for _, label, _ in told], dtype=np.int32)
     coded = np.array(rows, dtype=np.uint32).reshape(len(rows), -1) if as_array else rows
-    block = Block.of(coded, labels, [place for _, _, place in told])
+    places = np.array([place for _, _, place in told], dtype=np.int64).reshape(-1, 2)
+    block = Block.of(coded, labels, places)
     expected = [one for one in told if one[1] >= 0]
     if not expected:
         assert block is None
@@ -113,8 +114,8 @@ def test_a_block_holds_the_labelled_instances_and_no_other(
     read, classes = block.unpack()
     assert [tuple(row) for row in read.tolist()] == [row for row, _, _ in expected]
     assert classes.tolist() == [label for _, label, _ in expected]
-    places = np.frombuffer(block.places, dtype="<i8").reshape(-1, 2).tolist()
-    assert [tuple(place) for place in places] == [place for _, _, place in expected]
+    kept = np.frombuffer(block.places, dtype="<i8").reshape(-1, 2).tolist()
+    assert [tuple(place) for place in kept] == [place for _, _, place in expected]
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,269 @@
+"""What a session on confluent-kafka knows of its models' state: where it comes from and when it is kept."""
+
+import logging
+import time
+from collections.abc import Iterator, Mapping
+from concurrent.futures import Future
+
+from confluent_kafka import Consumer, KafkaException, TopicPartition
+from confluent_kafka.admin import AdminClient
+
+from stream.config import Agent, Kafka, State
+from stream.engine import MakeProcessor, Unit
+from stream.engines.confluent_errors import classify
+from stream.engines.confluent_members import Member
+from stream.engines.kafka import (
+    REQUEST_SECONDS,
+    base_settings,
+    client,
+    consumer_settings,
+    read_to_end,
+)
+from stream.errors import StateError
+from stream.events import Restored, Restoring, Snapshotted
+from stream.processor import Observe, Processor
+from stream.record import Output, Partition, Record
+from stream.restoring import restore
+from stream.snapshots import Manifest, Point, Schedule, Snapshots, Snapshotting
+
+log = logging.getLogger(__name__)
+
+JOURNAL_SECONDS = 30.0
+"""How long a restore waits for the journal to reach what was committed: markers may come a moment later."""
+TELL_SECONDS = 2.0
+
+Finished = list[tuple[Unit, Manifest]]
+"""Snapshots whose last piece is in a transaction."""
+
+
+class _Kept:
+    """What is known of the snapshots of one model."""
+
+    def __init__(self, schedule: Schedule, slot: str, number: int) -> None:
+        self.schedule = schedule
+        self.slot = slot
+        self.number = number
+        self.running: Snapshotting | None = None
+        self.started = 0.0
+        self.older: Manifest | None = None
+
+
+class Keeper:
+    """Restores models and makes their snapshots.
+
+    Args:
+        kafka: The cluster.
+        agent: The agent.
+        state: How its models are kept.
+        observe: Told of everything that metrics count.
+        make_processor: Makes the processor of a model.
+        member: The worker's place in the group, to which signs of life are shown meanwhile.
+    """
+
+    def __init__(
+        self,
+        kafka: Kafka,
+        agent: Agent,
+        state: State,
+        observe: Observe,
+        make_processor: MakeProcessor,
+        member: Member,
+    ) -> None:
+        self._kafka = kafka
+        self._agent = agent
+        self._state = state
+        self._observe = observe
+        self._make_processor = make_processor
+        self._member = member
+        self._kept: dict[Unit, _Kept] = {}
+        self._asker: Consumer | None = None
+        self._admin: AdminClient | None = None
+
+    # ---- restoring
+
+    def restore(self, unit: Unit) -> Processor:
+        """Make a model's processor from its topics and read on where it stands.
+
+        What was committed is asked for first: offsets that are stable belong to a transaction that has been
+        decided, so that its journal message is there or about to appear.
+
+        Raises:
+            StateError: The topics do not lead to what was committed.
+        """
+        started = time.perf_counter()
+        committed = self._member.committed(unit)
+        deadline = time.monotonic() + JOURNAL_SECONDS
+        while True:
+            snapshots = Snapshots(unit.model, self._read(self._agent.topics.snapshots, unit, 0))
+            restored = restore(
+                lambda: self._make_processor(unit),
+                unit.model,
+                snapshots,
+                lambda processor, start: self._journal(unit, processor, start),
+            )
+            behind = _behind(restored.processor.next_offsets, committed)
+            if not behind:
+                break
+            if time.monotonic() > deadline:
+                raise StateError(
+                    f"{self._agent.topics.journal} does not reach the committed offsets of {unit.model}: "
+                    f"{behind}. Part of the journal is missing, or the group's offsets were moved by hand"
+                )
+            self._member.keep_alive()
+            time.sleep(0.1)
+        schedule = Schedule(self._state.snapshot_records, self._state.snapshot_seconds)
+        # What the snapshot held is what the journal did not bring.
+        schedule.begun(time.monotonic(), max(0, restored.processor.retained - restored.replayed))
+        schedule.learned(restored.replayed)
+        self._kept[unit] = _Kept(schedule, snapshots.next_slot, snapshots.latest_number)
+        self._member.start(unit, restored.processor.next_offsets)
+        log.info(
+            "agent %s: model %s restored, %d instances from the journal after snapshot %d",
+            self._agent.name,
+            unit.model,
+            restored.replayed,
+            restored.snapshot,
+        )
+        seconds = time.perf_counter() - started
+        self._observe(Restored(self._agent.name, unit.model, restored.replayed, seconds))
+        return restored.processor
+
+    def _journal(self, unit: Unit, processor: Processor, start: int) -> Iterator[Record]:
+        """Yield the journal from an offset on, and tell now and then how far it has come."""
+        whole = max(1, self._journal_end(unit) - start)
+        told = time.monotonic()
+        for record in self._read(self._agent.topics.journal, unit, start):
+            yield record
+            if time.monotonic() - told > TELL_SECONDS:
+                told = time.monotonic()
+                share = min(1.0, (record.offset - start) / whole)
+                log.info("agent %s: restoring %s, %.0f %%", self._agent.name, unit.model, 100 * share)
+                self._observe(Restoring(self._agent.name, unit.model, processor.retained, share))
+
+    def _read(self, topic: str, unit: Unit, start: int) -> Iterator[Record]:
+        def alive() -> Iterator[None]:
+            while True:
+                self._member.keep_alive(0)
+                yield
+
+        return read_to_end(self._kafka, Partition(topic, unit.journal_partition), start, alive())
+
+    # ---- snapshots
+
+    def learned(self, unit: Unit, records: int) -> None:
+        """Note that a model has learned from records."""
+        self._kept[unit].schedule.learned(records)
+
+    def is_due(self, processors: Mapping[Unit, Processor]) -> bool:
+        """Whether it is time for a snapshot of some model."""
+        return any(self._due(unit) for unit in processors)
+
+    def _due(self, unit: Unit) -> bool:
+        kept = self._kept[unit]
+        return kept.running is None and kept.schedule.is_due(time.monotonic())
+
+    def begin(self, processors: Mapping[Unit, Processor]) -> None:
+        """Begin the snapshots that are due, at a moment when everything that was learned is committed."""
+        for unit, processor in processors.items():
+            if not self._due(unit):
+                continue
+            kept = self._kept[unit]
+            kept.schedule.begun(time.monotonic(), processor.retained)
+            kept.started = time.perf_counter()
+            sequence, digest = processor.point
+            point = Point(sequence, digest, self._journal_end(unit))
+            kept.running = Snapshotting(unit.model, kept.slot, kept.number + 1, point, processor.snapshot)
+
+    def _journal_end(self, unit: Unit) -> int:
+        """Return where the next entry of the journal will be, or before that."""
+        if self._asker is None:
+            settings = consumer_settings(self._kafka, f"{self._agent.group}.snapshots")
+            # Committed entries whose markers are still on their way count: readers of what is committed are
+            # told an earlier end.
+            self._asker = client(Consumer, {**settings, "isolation.level": "read_uncommitted"})
+        place = TopicPartition(self._agent.topics.journal, unit.journal_partition)
+        try:
+            marks = self._asker.get_watermark_offsets(place, timeout=REQUEST_SECONDS)
+        except KafkaException as error:
+            raise classify(error) from error
+        return marks[1]
+
+    def pieces(self) -> tuple[list[Output], Finished]:
+        """Return what the next transaction is to hold of the snapshots under way, and which it completes."""
+        outputs: list[Output] = []
+        finished: Finished = []
+        for unit, kept in self._kept.items():
+            if kept.running is None or kept.running.is_over:
+                continue
+            try:
+                pieces, manifest = kept.running.take(self._agent.topics.snapshots, unit.journal_partition)
+            except StateError as error:
+                log.warning("agent %s: %s. The next is tried in its turn", self._agent.name, error)
+                kept.running = None
+                continue
+            outputs += pieces
+            if manifest is not None:
+                finished.append((unit, manifest))
+        return outputs, finished
+
+    def committed(self, finished: Finished) -> None:
+        """Note that a transaction with the last of some snapshots has been committed."""
+        for unit, manifest in finished:
+            kept = self._kept.get(unit)
+            if kept is None or kept.running is None:
+                continue
+            size, seconds = kept.running.bytes_written, time.perf_counter() - kept.started
+            kept.slot = "A" if manifest.slot == "B" else "B"
+            kept.number = manifest.number
+            older, kept.older, kept.running = kept.older, manifest, None
+            log.info(
+                "agent %s: snapshot %d of %s, %d bytes", self._agent.name, manifest.number, unit.model, size
+            )
+            self._observe(Snapshotted(self._agent.name, unit.model, size, seconds))
+            if self._state.trim_journal and older is not None:
+                self._trim(unit, older.journal_offset)
+
+    def _trim(self, unit: Unit, end: int) -> None:
+        """Delete the journal up to what the older snapshot needs. Nobody waits for it."""
+
+        def trimmed(future: "Future[object]") -> None:
+            error = future.exception()
+            if error is not None:
+                log.warning("agent %s: the journal could not be trimmed: %s", self._agent.name, error)
+
+        # The client must outlive what it was asked for.
+        self._admin = self._admin or AdminClient(base_settings(self._kafka))
+        place = TopicPartition(self._agent.topics.journal, unit.journal_partition, end)
+        for future in self._admin.delete_records([place]).values():
+            future.add_done_callback(trimmed)
+
+    def drop(self, unit: Unit) -> None:
+        """Forget a model that has gone."""
+        kept = self._kept.pop(unit, None)
+        if kept is not None and kept.running is not None:
+            kept.running.drop()
+
+    def close(self) -> None:
+        """Forget everything."""
+        for unit in list(self._kept):
+            self.drop(unit)
+        if self._asker is not None:
+            self._asker.close()
+
+
+def _behind(state: dict[int, int], committed: dict[int, int]) -> str:
+    """Return where the journal has not reached what was committed, as text.
+
+    Raises:
+        StateError: The journal is ahead: the group's offsets were moved back by hand.
+    """
+    ahead = {p: offset for p, offset in state.items() if p in committed and committed[p] < offset}
+    if ahead:
+        raise StateError(
+            f"the group's offsets {committed} are behind those of the journal {state}. They were moved back "
+            "by hand: records would be learned twice. Give the agent another name to learn from the beginning"
+        )
+    behind = {p: offset for p, offset in committed.items() if state.get(p, 0) < offset}
+    return ", ".join(
+        f"partition {p} at {state.get(p, 0)} instead of {offset}" for p, offset in behind.items()
+    )

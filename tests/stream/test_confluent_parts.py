@@ -1,0 +1,134 @@
+"""The parts of the confluent engine that need no broker."""
+
+import logging
+from typing import Any
+
+import pytest
+from confluent_kafka import Consumer, KafkaError, Producer
+from hypothesis import given
+from hypothesis import strategies as st
+
+from stream.config import Batch
+from stream.engines.confluent_members import _cut
+from stream.engines.confluent_writer import SLOW_SECONDS, Disturbances
+from stream.engines.kafka import client
+from stream.errors import ConfigError
+from stream.fast.messages import Taker, next_offsets, places_of, produce_all
+from stream.record import Partition, Record
+
+
+class FakeMessage:
+    """What a consumed message answers."""
+
+    def __init__(self, partition: int = 0, offset: int = 0, error: object = None, **rest: Any) -> None:
+        self._told = {"topic": "t", "partition": partition, "offset": offset, "error": error}
+        self._told |= {"value": b"v", "key": None, "headers": None, "timestamp": (1, 9)} | rest
+
+    def __getattr__(self, name: str) -> Any:
+        return lambda: self._told[name]
+
+    def __len__(self) -> int:
+        return len(self._told["value"] or b"")
+
+
+def test_messages_become_records() -> None:
+    told = [FakeMessage(1, 7, key=b"k", headers=[("h", b"x")]), FakeMessage(0, 3, value=None)]
+    records, wrong = Taker().take(told)  # type: ignore[arg-type]
+    assert wrong is None
+    assert records == [
+        Record(Partition("t", 1), 7, b"v", b"k", (("h", b"x"),), 9),
+        Record(Partition("t", 0), 3, None, None, (), 9),
+    ]
+
+
+def test_records_before_an_error_are_not_lost() -> None:
+    wrong = FakeMessage(0, 2, error=KafkaError(KafkaError._ALL_BROKERS_DOWN))
+    records, first = Taker().take([FakeMessage(0, 1), wrong, FakeMessage(0, 3)])  # type: ignore[list-item]
+    assert [record.offset for record in records] == [1]
+    assert first is wrong
+
+
+offsets = st.lists(st.tuples(st.integers(0, 3), st.integers(0, 2**62)), max_size=30)
+
+
+@given(offsets)
+def test_places_and_next_offsets_are_those_of_the_records(told: list[tuple[int, int]]) -> None:
+    records = [Record(Partition("t", number), offset, b"") for number, offset in told]
+    assert [tuple(place) for place in places_of(records).tolist()] == told
+    spans = next_offsets(records)
+    assert set(spans) == {record.partition for record in records}
+    for partition, (first, end) in spans.items():
+        mine = [offset for number, offset in told if number == partition.number]
+        assert (first, end) == (mine[0], mine[-1] + 1)
+
+
+@given(st.lists(st.integers(0, 3_000), max_size=30), st.integers(1, 10), st.integers(1_024, 5_000))
+def test_a_batch_is_as_large_as_it_may_be_and_nothing_is_left_out(
+    sizes: list[int], most: int, most_bytes: int
+) -> None:
+    messages = [FakeMessage(0, number, value=b"x" * size) for number, size in enumerate(sizes)]
+    batch = Batch(max_batch=most, max_batch_bytes=most_bytes)
+    taken, late = _cut(messages, batch)  # type: ignore[arg-type]
+    assert taken + late == messages
+    assert len(taken) <= most
+    assert sum(map(len, taken)) <= most_bytes or len(taken) == 1
+    if late and len(taken) < most:
+        assert sum(map(len, taken)) + len(late[0]) > most_bytes
+
+
+def test_a_full_queue_says_how_far_it_came() -> None:
+    sent: list[tuple[Any, ...]] = []
+
+    def produce(*args: Any) -> None:
+        if len(sent) == 2:
+            raise BufferError
+        sent.append(args)
+
+    values, keys = [b"a", b"b", b"c"], [None, b"k", None]
+    assert produce_all(produce, "t", values, keys, [0, 1, 2], 0) == 2
+    assert sent == [("t", b"a", None, 0), ("t", b"b", b"k", 1)]
+    sent.clear()
+    assert produce_all(produce, "t", values, keys, [0, 1, 2], 2) == 3
+
+
+# ---- disturbed commits
+
+
+def said(listener: Disturbances, line: str, level: int = logging.DEBUG) -> None:
+    listener.handle(logging.LogRecord("rdkafka", level, "", 0, line, (), None))
+
+
+def test_a_commit_that_was_tried_twice_is_noticed_in_the_clients_log() -> None:
+    listener = Disturbances()
+    said(listener, "ENDTXN [rdkafka#producer-1]: EndTxn returned NO_ERROR in state CommittingTransaction")
+    said(listener, "something else that returned _TRANSPORT")
+    assert not listener.seen
+    said(listener, "ENDTXN: EndTxn returned _TRANSPORT in state CommittingTransaction (may retry)")
+    assert "_TRANSPORT" in listener.seen
+
+
+def test_a_commit_that_took_much_longer_than_usual_is_suspected() -> None:
+    listener = Disturbances()
+    for _ in range(20):
+        listener.took(0.01)
+    assert not listener.seen
+    listener.took(SLOW_SECONDS / 2)
+    assert not listener.seen
+    listener.took(2 * SLOW_SECONDS)
+    assert "took" in listener.seen
+
+
+def test_the_first_commits_are_slow_for_other_reasons() -> None:
+    listener = Disturbances()
+    for _ in range(8):
+        listener.took(9.0)
+    assert not listener.seen
+
+
+@pytest.mark.parametrize("kind", [Consumer, Producer])
+@pytest.mark.parametrize("wrong", [{"no.such.property": 1}, {"fetch.wait.max.ms": "soon"}])
+def test_properties_that_the_client_refuses_are_an_error_of_the_configuration(
+    kind: type, wrong: dict[str, object]
+) -> None:
+    with pytest.raises(ConfigError, match=r"\[kafka.properties\]: the Kafka client refuses them: .+"):
+        client(kind, {"bootstrap.servers": "127.0.0.1:1", "group.id": "g", **wrong})
