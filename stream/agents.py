@@ -1,11 +1,22 @@
-"""An agent put together from its settings: the learner, the decoder, and where its records go."""
+"""An agent put together from its settings: the learner, the decoder, where its records go, and the engine."""
+
+import os
+import socket
+from collections.abc import Callable
+from functools import partial
 
 from learners import make_learner
 from stream.codec import Decoder
-from stream.config import Agent, Limits
-from stream.engine import MakeProcessor, Unit
+from stream.config import Agent, Config, Limits
+from stream.engine import MakeProcessor, Stop, Unit
+from stream.engines.confluent_loop import ConfluentLoop
+from stream.events import Made, Started
 from stream.processor import LearningProcessor, Observe
+from stream.selfcheck import SelfCheck
 from stream.telling import Place
+
+Work = Callable[[Stop], None]
+"""Works until told to stop."""
 
 
 def place_of(agent: Agent, unit: Unit) -> Place:
@@ -29,6 +40,26 @@ def processor_factory(agent: Agent, limits: Limits, observe: Observe) -> MakePro
     def make(unit: Unit) -> LearningProcessor:
         learner = make_learner(agent.learner, agent.schema, agent.options, limits)
         decoder = Decoder(agent.label, agent.id, limits.max_record_bytes, limits.max_depth)
-        return LearningProcessor(learner, decoder, place_of(agent, unit), observe)
+        processor = LearningProcessor(learner, decoder, place_of(agent, unit), observe)
+        observe(Made(agent.name, unit.model, processor))
+        return processor
 
     return make
+
+
+def work_of(config: Config, agent: Agent, observe: Observe, check: SelfCheck) -> Work:
+    """Return the work of an agent, ready to begin.
+
+    Args:
+        config: What there is to know besides the agent.
+        agent: The agent.
+        observe: Told of everything that metrics count.
+        check: Compares its trees, where metrics show what comes of it.
+    """
+    instance = config.instance or f"{socket.gethostname()}-{os.getpid()}"
+    engine = ConfluentLoop(config.kafka, agent, config.batch, instance, observe, config.state)
+    make = processor_factory(agent, config.limits, check.observe)
+    if config.metrics.enabled:
+        make = check.watching(agent.name, make)
+    observe(Started(agent.name, agent.input, agent.learner, agent.scope.value))
+    return partial(engine.run, make)
