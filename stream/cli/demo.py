@@ -5,7 +5,7 @@
 import contextlib
 import signal
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from types import FrameType, TracebackType
 from typing import NamedTuple, Self
@@ -22,11 +22,15 @@ from stream.config import Agent
 from stream.config.settings import DEFAULT_LEARNER
 from stream.demo.board import Board
 from stream.demo.feed import Feed
+from stream.demo.observe import Observatory, ObserveError
 from stream.demo.stage import KafkaStage, MemoryStage, Stage
 from stream.demo.view import Facts, View, progress_line, tree_text
 from stream.errors import EngineError
 from stream.generators import DEFAULT_GENERATOR, GENERATORS
-from stream.metrics import Metrics, serve
+from stream.metrics import Metrics
+from stream.processor import Observe
+from stream.web.access import Door
+from stream.web.front import Front
 
 ROOT = Path(".espalier/demo")
 METRICS_HOST = "127.0.0.1"
@@ -48,6 +52,8 @@ class Wanted(NamedTuple):
     records: int | None
     rate: float | None
     partitions: int
+    stay: bool
+    observe: bool
 
 
 @click.command()
@@ -89,6 +95,10 @@ class Wanted(NamedTuple):
     show_default=True,
     help="Partitions of the input topic; one tree learns from all of them.",
 )
+@click.option("--stay", is_flag=True, help="With --records: go on serving the page until Ctrl-C.")
+@click.option(
+    "--observe", is_flag=True, help="Start Prometheus too, where it is installed, and go on until Ctrl-C."
+)
 @source_options
 def demo(
     records: int | None,
@@ -98,6 +108,8 @@ def demo(
     rate: float | None,
     seed: int,
     partitions: int,
+    stay: bool,
+    observe: bool,
     cache: Path | None,
     fetch: str,
     java: Path | None,
@@ -105,8 +117,8 @@ def demo(
     """Watch a tree grow on a real Kafka.
 
     Starts a broker of its own, makes the topics, runs a worker, and puts made-up records in. All that is
-    shown is read back from the output topics. Ctrl-C ends it; nothing is left running. Without a broker to
-    be had it goes on in memory.
+    shown is read back from the output topics; the worker's live page is one click away. Ctrl-C ends it;
+    nothing is left running. Without a broker to be had it goes on in memory.
 
     Exit status: 0 done, 1 interrupted before all of --records had been read back.
 
@@ -114,13 +126,15 @@ def demo(
     Examples:
       espalier demo
       espalier demo --records 2000
+      espalier demo --records 2000 --stay
+      espalier demo --observe
       espalier demo --generator stagger --learner id5r --rate 500
       espalier demo --engine memory --records 300
     """
     agent = Agent(name=generator, input=generator, learner=learner)
     if rate is None and records is None:
         rate = VISIBLE_RATE
-    wanted = Wanted(agent, engine, generator, seed, records, rate, partitions)
+    wanted = Wanted(agent, engine, generator, seed, records, rate, partitions, stay or observe, observe)
     with _interruptible(), Performance(wanted, Sources(cache, Fetch(fetch), java)) as performance:
         try:
             performance.run()
@@ -167,20 +181,26 @@ class Performance:
         self._seconds: dict[str, float] = {}
         self._stage: Stage | None = None
         self._feed: Feed | None = None
+        self._page = ""
+        self._links: list[tuple[str, str]] = []
         self._end = contextlib.ExitStack()
 
     def run(self) -> None:
         """Start everything, and show it until it is done."""
-        metrics = Metrics()
+        front = Front([self._wanted.agent], Metrics())
         began = time.monotonic()
-        self._stage = self._start_stage(metrics)
+        self._stage = self._start_stage(front.observe)
+        front.health.has_started = True
         self._seconds["start"] = time.monotonic() - began
         self._end.push(self._close_stage)
-        port, stop = _serve(metrics)
-        self._end.callback(stop)
-        address = f"http://{METRICS_HOST}:{port}/metrics"
+        self._end.callback(front.close)
+        port = _serve(front)
+        self._page = f"http://{METRICS_HOST}:{port}/"
+        address = f"{self._page}metrics"
+        if self._wanted.observe:
+            self._observe(f"{METRICS_HOST}:{port}")
         click.echo(f"running {self._stage.title}; metrics at {address}")
-        for name, command in self._stage.hints():
+        for name, command in self._hints(self._stage):
             click.echo(f"  {name}: {command}")
         instances = GENERATORS[self._wanted.generator](self._wanted.seed)
         self._feed = Feed(self._stage, instances, self._wanted.records, self._wanted.rate)
@@ -188,32 +208,51 @@ class Performance:
         self._end.callback(self._feed.stop)
         self._feed.start()
         try:
-            self._watch(self._stage, self._feed, address)
+            self._watch(self._stage, self._feed, address, front)
         finally:
             self._seconds["records"] = time.monotonic() - began
 
-    def _start_stage(self, metrics: Metrics) -> Stage:
+    def _observe(self, target: str) -> None:
+        """Have Prometheus keep the metrics; without one the demonstration is no worse."""
+        try:
+            observatory = Observatory(target)
+        except ObserveError as error:
+            click.echo(str(error), err=True)
+            return
+        self._end.callback(observatory.close)
+        self._links = observatory.links()
+
+    def _hints(self, stage: Stage) -> list[tuple[str, str]]:
+        return [("page", self._page), *self._links, *stage.hints()]
+
+    def _start_stage(self, observe: Observe) -> Stage:
         agent, partitions = self._wanted.agent, self._wanted.partitions
         if self._wanted.engine == "kafka":
             try:
                 with progress_bars() as report:
-                    return KafkaStage(agent, partitions, metrics.observe, ROOT, self._sources, report)
+                    return KafkaStage(agent, partitions, observe, ROOT, self._sources, report)
             except (BrokerError, OSError) as error:
                 click.echo(f"no broker to be had: {error}", err=True)
                 click.echo("going on in memory: the same agent, with lists for topics", err=True)
-        return MemoryStage(agent, partitions, metrics.observe)
+        return MemoryStage(agent, partitions, observe)
 
-    def _watch(self, stage: Stage, feed: Feed, address: str) -> None:
+    def _is_over(self) -> bool:
+        """Whether all records are through; somebody who wants to stay says himself when it is over."""
+        records = self._wanted.records
+        return records is not None and self.board.is_complete(records) and not self._wanted.stay
+
+    def _watch(self, stage: Stage, feed: Feed, address: str, front: Front) -> None:
         """Read the topics, and show what they tell, until all records are through."""
         console = rich.console.Console()
         shown = -LINE_SECONDS
         heard = time.monotonic()
         live = rich.live.Live(console=console, screen=True, auto_refresh=False)
         with live if console.is_terminal else contextlib.nullcontext():
-            while self._wanted.records is None or not self.board.is_complete(self._wanted.records):
+            while not self._is_over():
                 news = stage.news()
                 feed.check()
                 self.board.take(news)
+                front.hub.set_lag(self._wanted.agent.name, max(0, feed.sent - self.board.answered))
                 now = time.monotonic()
                 heard = now if news or feed.sent <= self.board.answered else heard
                 if now - heard > SILENCE_SECONDS:
@@ -227,7 +266,7 @@ class Performance:
 
     def _facts(self, stage: Stage, feed: Feed, address: str) -> Facts:
         what = f"{self._wanted.agent.learner} on {self._wanted.generator}"
-        return Facts(what, stage.title, self._wanted.records, feed.sent, address, stage.hints())
+        return Facts(what, stage.title, self._wanted.records, feed.sent, address, self._hints(stage))
 
     def __enter__(self) -> Self:
         return self
@@ -273,9 +312,9 @@ class Performance:
         click.echo(f"\n{tree_text(board, TREE_LINES)}")
 
 
-def _serve(metrics: Metrics) -> tuple[int, Callable[[], None]]:
-    """Serve the metrics at the usual port, or at a free one if that is taken."""
+def _serve(front: Front) -> int:
+    """Serve the page and the metrics at the usual port, or at a free one if that is taken; return it."""
     try:
-        return serve(metrics, METRICS_HOST, METRICS_PORT)
+        return front.listen(METRICS_HOST, METRICS_PORT, Door(METRICS_HOST, None))
     except OSError:
-        return serve(metrics, METRICS_HOST, 0)
+        return front.listen(METRICS_HOST, 0, Door(METRICS_HOST, None))

@@ -4,17 +4,19 @@
 
 import logging
 import signal
-from collections.abc import Callable
 from pathlib import Path
 from types import FrameType
 
 import click
+import msgspec
 
+from stream import logs
 from stream.cli.options import config_option
-from stream.config import Config, load
+from stream.config import Config, EngineName, LogLevel, load
 from stream.engines.kafka import Topics
-from stream.errors import EngineError
-from stream.metrics import Metrics, serve
+from stream.events import Event
+from stream.metrics import Metrics
+from stream.web.front import Front
 from stream.worker import Worker
 
 log = logging.getLogger("espalier")
@@ -25,9 +27,16 @@ STARTUP_SECONDS = 30.0
 @click.command()
 @config_option
 @click.option(
-    "--log-level", type=click.Choice(["debug", "info", "warning"]), default="info", show_default=True
+    "--engine",
+    type=click.Choice([name.value for name in EngineName]),
+    help="What drives the agents, if not what the configuration says.",
 )
-def worker(file: Path, log_level: str) -> None:
+@click.option(
+    "--log-level",
+    type=click.Choice([level.value for level in LogLevel]),
+    help="How much is logged, if not what the configuration says.",
+)
+def worker(file: Path, engine: str | None, log_level: str | None) -> None:
     """Run the agents of a configuration until stopped.
 
     Reads instances, answers each, learns from it, and writes predictions, tree changes, dead letters and its
@@ -39,14 +48,34 @@ def worker(file: Path, log_level: str) -> None:
     Examples:
       espalier worker
       espalier worker -c espalier.toml --log-level debug
+      espalier worker --engine faust
       ESPALIER_KAFKA_BOOTSTRAP_SERVERS=broker:9092 espalier worker
     """
-    logging.basicConfig(level=log_level.upper(), format="%(asctime)s %(levelname)s %(message)s")
     config = load(file)
-    Topics(config.kafka).describe(seconds=STARTUP_SECONDS)
+    if log_level is not None:
+        wanted = msgspec.structs.replace(config.log, level=LogLevel(log_level))
+        config = msgspec.structs.replace(config, log=wanted)
+    logs.start(config.log)
+    if engine is not None:
+        config = msgspec.structs.replace(config, engine=EngineName(engine))
     metrics = Metrics()
-    stop_metrics = _serve(config, metrics)
-    work = Worker(config, metrics.observe)
+    front = Front(config.agents, metrics)
+    front.open(config)
+    try:
+        _run(config, front, metrics)
+    finally:
+        front.close()
+
+
+def _run(config: Config, front: Front, metrics: Metrics) -> None:
+    """Run the agents until told to stop. What is served is there before: it says what is waited for."""
+    Topics(config.kafka).describe(seconds=STARTUP_SECONDS)
+
+    def observe(event: Event) -> None:
+        front.observe(event)
+        logs.observe(event)
+
+    work = Worker(config, observe, metrics)
 
     def on_signal(number: int, frame: FrameType | None) -> None:
         log.info("%s: finishing the batch at hand", signal.Signals(number).name)
@@ -57,23 +86,7 @@ def worker(file: Path, log_level: str) -> None:
     names = ", ".join(agent.name for agent in config.agents)
     log.info("agents %s at %s", names, config.kafka.bootstrap_servers)
     work.start()
-    try:
-        while not work.wait(1.0):
-            pass
-    finally:
-        stop_metrics()
+    front.health.has_started = True
+    while not work.wait(1.0):
+        pass
     log.info("stopped")
-
-
-def _serve(config: Config, metrics: Metrics) -> Callable[[], None]:
-    if not config.metrics.enabled:
-        return lambda: None
-    try:
-        port, stop = serve(metrics, config.metrics.host, config.metrics.port)
-    except OSError as error:
-        raise EngineError(
-            f"metrics cannot be served on {config.metrics.host}:{config.metrics.port}: {error.strerror}. "
-            "Set port in [metrics] to another, or to 0 for a free one"
-        ) from error
-    log.info("metrics on http://%s:%d/metrics", config.metrics.host, port)
-    return stop

@@ -1,0 +1,147 @@
+"""A tree as the page draws it: a flat list of nodes, and changes in words."""
+
+from collections import deque
+from typing import NamedTuple
+
+import msgspec
+
+from learners.change import ChangeKind
+from learners.outline import Counts, Outline, Split, size
+from stream import events
+
+MOST_NODES = 5_000
+"""What is further from the root is not sent: no page could show it, and a browser could not hold it."""
+MOST_CLASSES = 12
+"""Classes of a node that are told one by one; the others are counted together."""
+
+_change = msgspec.json.Decoder(events.TreeChange)
+
+
+class Test(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What a decision node asks."""
+
+    attribute: str
+    at_most: float | None = None
+
+
+class Evidence(msgspec.Struct, frozen=True):
+    """How clearly the test was chosen."""
+
+    score: float
+    runner_up: str | None
+    margin: float | None
+
+
+class Node(msgspec.Struct, frozen=True, omit_defaults=True):
+    """A node: a test, or an answer. `parent` is its place in the list, `value` the branch that leads here."""
+
+    parent: int
+    value: str
+    counts: dict[str, int]
+    test: Test | None = None
+    answer: str | None = None
+    evidence: Evidence | None = None
+    others: int = 0  # instances of classes that are not in `counts`
+    hidden: int = 0  # nodes below that are not in the list
+
+
+def nodes_of(outline: Outline | None, most: int = MOST_NODES) -> list[Node]:
+    """Return the nodes of a tree, parents before their children, the upper levels first."""
+    nodes: list[Node] = []
+    queue: deque[tuple[int, str, Outline]] = deque([] if outline is None else [(-1, "", outline)])
+    waiting = len(queue)
+    while queue:
+        parent, value, node = queue.popleft()
+        counts, others = _counted(node.counts)
+        if not isinstance(node, Split):
+            nodes.append(Node(parent, value, counts, answer=node.answer, others=others))
+            continue
+        is_cut = waiting + len(node.branches) > most
+        nodes.append(
+            Node(
+                parent,
+                value,
+                counts,
+                test=Test(node.test.attribute, node.test.at_most),
+                evidence=None if node.evidence is None else Evidence(*node.evidence),
+                others=others,
+                hidden=size(node).nodes - 1 if is_cut else 0,
+            )
+        )
+        if not is_cut:
+            here = len(nodes) - 1
+            waiting += len(node.branches)
+            queue.extend((here, branch, child) for branch, child in node.branches)
+    return nodes
+
+
+def _counted(counts: Counts) -> tuple[dict[str, int], int]:
+    if len(counts) <= MOST_CLASSES:
+        return dict(counts), 0
+    most = sorted(counts, key=lambda pair: -pair[1])[:MOST_CLASSES]
+    return dict(sorted(most)), sum(n for _, n in counts) - sum(n for _, n in most)
+
+
+class Told(NamedTuple):
+    """A change as the page tells it."""
+
+    version: int
+    at: float
+    kind: str
+    what: str
+    path: list[tuple[str, str]]
+    cause: dict[str, object]
+    margin: float | None
+    size: tuple[int, int, int]
+
+
+def told(value: bytes, at: float) -> list[Told]:
+    """Return what a record of the change topic says."""
+    record = _change.decode(value)
+    cause = msgspec.to_builtins(record.cause)
+    measures = (record.tree.nodes, record.tree.leaves, record.tree.depth)
+    return [
+        Told(
+            record.seq,
+            at,
+            change.kind.value,
+            in_words(change),
+            [(_test_in_words(step), step.value) for step in change.path],
+            cause,
+            change.margin,
+            measures,
+        )
+        for change in record.changes
+    ]
+
+
+def _test_in_words(test: events.NodeTest | events.PathStep | None) -> str:
+    if test is None:
+        return ""
+    return test.attribute if test.at_most is msgspec.UNSET else f"{test.attribute} <= {test.at_most!r}"
+
+
+def in_words(change: events.Change) -> str:
+    """Return what happened, without where."""
+    new, old = _test_in_words(change.new_test), _test_in_words(change.old_test)
+    match change.kind:
+        case ChangeKind.PLANTED:
+            return "planted the first node"
+        case ChangeKind.GREW:
+            return f"grew a test of {new}"
+        case ChangeKind.BRANCHED:
+            return "branched for a new value"
+        case ChangeKind.PULLED_UP:
+            return f"pulled up {new} over {old}"
+        case ChangeKind.REPLACED:
+            return f"replaced {old} by {new}"
+        case ChangeKind.FOLDED:
+            return f"folded {old} into an answer"
+        case ChangeKind.RELABELLED:
+            return "answers another class"
+        case ChangeKind.WITHERED:
+            return "lost a branch"
+        case ChangeKind.CLEARED:
+            return "lost its last instance"
+        case ChangeKind.RECUT:
+            return "found its thresholds anew"
