@@ -1,15 +1,18 @@
-"""A worker: every agent of a configuration in a thread of its own, until told to stop or one fails."""
+"""A worker: every agent of a configuration, until told to stop or one fails.
 
+On the confluent engine each has a thread of its own; on Faust all are agents of one application.
+"""
+
+import importlib
 import logging
-import os
-import socket
 import threading
+from functools import partial
 
-from stream.agents import processor_factory
-from stream.config import Config
-from stream.engine import Engine, MakeProcessor
-from stream.engines.confluent_loop import ConfluentLoop
+from stream.agents import Work, work_of
+from stream.config import Config, EngineName
+from stream.metrics import Metrics
 from stream.processor import Observe
+from stream.selfcheck import SelfCheck
 
 log = logging.getLogger(__name__)
 
@@ -23,32 +26,38 @@ class Worker:
     Args:
         config: What to run.
         observe: Told of everything that metrics count.
+        metrics: Those that are told by it, for an engine that shows them with its own.
     """
 
-    def __init__(self, config: Config, observe: Observe) -> None:
+    def __init__(self, config: Config, observe: Observe, metrics: Metrics | None = None) -> None:
         self._config = config
         self._observe = observe
+        self._metrics = metrics
         self._stop = threading.Event()
         self._failure: BaseException | None = None
         self._threads: list[threading.Thread] = []
 
     def start(self) -> None:
         """Begin to work, in the background."""
-        instance = self._config.instance or f"{socket.gethostname()}-{os.getpid()}"
+        if self._config.engine is EngineName.FAUST:
+            # Whoever does not use it need not wait until it is imported.
+            faust = importlib.import_module("stream.engines.faust_worker")
+            self._begin("faust", partial(faust.run_in_faust, self._config, self._observe, self._metrics))
+            return
+        check = SelfCheck(self._observe)
         for agent in self._config.agents:
-            engine = ConfluentLoop(self._config.kafka, agent, self._config.batch, instance, self._observe)
-            make = processor_factory(agent, self._config.limits, self._observe)
-            thread = threading.Thread(
-                target=self._run, args=(engine, make, agent.name), name=f"agent-{agent.name}", daemon=True
-            )
-            self._threads.append(thread)
-            thread.start()
+            self._begin(f"agent-{agent.name}", work_of(self._config, agent, self._observe, check))
 
-    def _run(self, engine: Engine, make: MakeProcessor, name: str) -> None:
+    def _begin(self, name: str, work: Work) -> None:
+        thread = threading.Thread(target=self._run, args=(work, name), name=name, daemon=True)
+        self._threads.append(thread)
+        thread.start()
+
+    def _run(self, work: Work, name: str) -> None:
         try:
-            engine.run(make, self._stop.is_set)
+            work(self._stop.is_set)
         except BaseException as error:
-            log.debug("agent %s failed", name, exc_info=True)
+            log.debug("%s failed", name, exc_info=True)
             self._failure = self._failure or error
             self._stop.set()
 

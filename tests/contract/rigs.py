@@ -8,7 +8,7 @@ from typing import Protocol
 from confluent_kafka import Producer
 
 from stream.agents import processor_factory
-from stream.config import Agent, Batch, Config, Kafka, Limits, Metrics, Scope
+from stream.config import Agent, Batch, Config, EngineName, Kafka, Limits, Metrics, Scope
 from stream.engines.kafka import Topics, read_to_end
 from stream.engines.memory import Crash, MemoryBroker, MemoryEngine
 from stream.record import Headers, Partition, Record
@@ -72,7 +72,10 @@ class MemoryRig:
 
 
 class KafkaRig:
-    def __init__(self, bootstrap_servers: str) -> None:
+    """A real Kafka, with either of the engines that work on one."""
+
+    def __init__(self, bootstrap_servers: str, engine: EngineName = EngineName.CONFLUENT) -> None:
+        self.engine = engine
         self.kafka = Kafka(bootstrap_servers)
         self._topics = Topics(self.kafka)
         self._producer = Producer({"bootstrap.servers": bootstrap_servers, "message.timeout.ms": 20_000})
@@ -91,6 +94,7 @@ class KafkaRig:
     def config(self, agents: Sequence[Agent], max_batch: int, instance: str | None = None) -> Config:
         return Config(
             agents=tuple(agents),
+            engine=self.engine,
             kafka=self.kafka,
             instance=instance,
             batch=Batch(max_batch=max_batch),

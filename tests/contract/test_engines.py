@@ -6,11 +6,12 @@ from typing import Any
 
 import msgspec
 import pytest
+from confluent_kafka import Producer
 
 from learners.core.id5r import CoreOptions
 from learners.outline import digest
 from stream.broker import Broker
-from stream.config import Agent, Scope
+from stream.config import Agent, EngineName, Scope
 from stream.engines.memory import Crash
 from stream.replica import Replica
 from tests.contract.rigs import KafkaRig, MemoryRig, Rig
@@ -18,12 +19,12 @@ from tests.contract.rigs import KafkaRig, MemoryRig, Rig
 Names = Callable[[str], str]
 
 
-@pytest.fixture(params=["memory", pytest.param("confluent", marks=pytest.mark.broker)])
+@pytest.fixture(params=["memory", *(pytest.param(name, marks=pytest.mark.broker) for name in EngineName)])
 def rig(request: pytest.FixtureRequest) -> Rig:
     if request.param == "memory":
         return MemoryRig()
     broker: Broker = request.getfixturevalue("broker")
-    return KafkaRig(broker.bootstrap_servers)
+    return KafkaRig(broker.bootstrap_servers, request.param)
 
 
 def instance(number: int, seed: int = 1) -> bytes:
@@ -190,9 +191,10 @@ def test_one_journal_message_is_written_for_each_batch(rig: Rig, topics: Names) 
 
 
 @pytest.mark.broker
-def test_kafka_and_memory_give_the_same_bytes(broker: Broker, topics: Names) -> None:
+@pytest.mark.parametrize("engine", list(EngineName))
+def test_kafka_and_memory_give_the_same_bytes(broker: Broker, topics: Names, engine: EngineName) -> None:
     agent = agent_named(topics, "a")
-    rigs: list[Rig] = [MemoryRig(), KafkaRig(broker.bootstrap_servers)]
+    rigs: list[Rig] = [MemoryRig(), KafkaRig(broker.bootstrap_servers, engine)]
     outputs = []
     for rig in rigs:
         rig.create([agent], partitions=1)
@@ -206,6 +208,27 @@ def test_kafka_and_memory_give_the_same_bytes(broker: Broker, topics: Names) -> 
             ]
         )
     assert outputs[0] == outputs[1]
+
+
+@pytest.mark.broker
+@pytest.mark.parametrize("engine", list(EngineName))
+def test_what_was_never_committed_to_the_input_is_not_learned_from(
+    broker: Broker, topics: Names, engine: EngineName
+) -> None:
+    agent = agent_named(topics, "a")
+    rig = KafkaRig(broker.bootstrap_servers, engine)
+    rig.create([agent], partitions=1)
+    producer = Producer({"bootstrap.servers": broker.bootstrap_servers, "transactional.id": topics("writer")})
+    producer.init_transactions(30)
+    for number, end in enumerate((producer.abort_transaction, producer.commit_transaction) * 2):
+        producer.begin_transaction()
+        for place in range(20):
+            producer.produce(agent.input, instance(20 * number + place), partition=0)
+        producer.flush(30)
+        end(30)
+    rig.run([agent], {agent.topics.predictions: 40})
+    told = [answer["id"] for answer in decoded(rig, agent.topics.predictions)]
+    assert told == [f"r{number}" for number in (*range(20, 40), *range(60, 80))]
 
 
 @pytest.mark.parametrize("after_commit", [False, True])
