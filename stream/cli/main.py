@@ -6,11 +6,13 @@ import sys
 
 import click
 
+from stream.cli.audit import audit
 from stream.cli.bench import bench
 from stream.cli.broker import broker
 from stream.cli.config import config
 from stream.cli.demo import demo
 from stream.cli.evaluate import evaluate
+from stream.cli.metrics import metrics
 from stream.cli.produce import produce
 from stream.cli.reproduce import reproduce
 from stream.cli.tail import tail
@@ -41,7 +43,21 @@ def espalier() -> None:
     """
 
 
-for command in (bench, broker, config, demo, evaluate, produce, reproduce, tail, topics, tree, worker):
+for command in (
+    audit,
+    bench,
+    broker,
+    config,
+    demo,
+    evaluate,
+    metrics,
+    produce,
+    reproduce,
+    tail,
+    topics,
+    tree,
+    worker,
+):
     espalier.add_command(command)
 
 

@@ -1,0 +1,284 @@
+"""Seeded bugs: the tests of the tests. Each is put into a worker from outside, and its suite must catch it.
+
+The sixteen are the mistakes that programs of this kind are known to make. Three cannot do harm here, because
+another mechanism would notice; a related one that can stands in their place, and its title says so.
+"""
+
+import contextlib
+import uuid
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, NamedTuple
+
+from confluent_kafka import Consumer, Producer, TopicPartition
+
+from stream import processor, snapshots
+from stream.config import Kafka
+from stream.engines import confluent_state, confluent_writer
+from stream.engines.confluent_loop import ConfluentLoop
+from stream.engines.confluent_members import PartitionMember, TopicMember
+from stream.engines.confluent_state import Keeper
+from stream.engines.confluent_writer import Writer
+from stream.engines.kafka import base_settings, consumer_settings, record_of
+from stream.processor import LearningProcessor
+from stream.record import Partition, Record
+
+
+class Bug(NamedTuple):
+    """A mistake, the suite that must catch it, and how it is put in."""
+
+    title: str
+    suite: str
+    install: Callable[[], None]
+
+
+def _plain(writer: Writer) -> Producer:
+    """Return a producer without transactions, one for each writer."""
+    made: Producer | None = getattr(writer, "_plain", None)
+    if made is None:
+        made = writer._plain = Producer({**base_settings(writer._kafka), "linger.ms": 0})  # type: ignore[attr-defined]
+    return made
+
+
+def _b1() -> None:
+    write = Writer.write
+
+    def early(writer: Writer, outputs: Any, next_offsets: Any, group: Any, committed: Any) -> None:
+        write(writer, [], next_offsets, group, lambda seconds: None)
+        write(writer, outputs, [], group, committed)
+
+    Writer.write = early  # type: ignore[method-assign]
+
+
+def _b2() -> None:
+    def outside(writer: Writer, run: Any) -> None:
+        for value, key, partition in zip(run.values, run.keys, run.partitions, strict=True):
+            _plain(writer).produce(run.topic, value, key, writer._partition(run.topic, partition))
+        _plain(writer).flush(10)
+
+    Writer._produce_run = outside  # type: ignore[method-assign]
+
+
+def _b3() -> None:
+    """Everything at least once: no transactions, offsets committed when the rest has been delivered."""
+
+    class Untransacted:
+        def __init__(self, settings: dict[str, Any], logger: Any = None) -> None:
+            kept = {n: v for n, v in settings.items() if n not in ("transactional.id", "debug", "log_level")}
+            self._producer = Producer({**kept, "transaction.timeout.ms": 60_000})
+            self._group = settings["transactional.id"]
+            self._settings = kept
+
+        def produce(self, *args: Any, **named: Any) -> None:
+            self._producer.produce(*args, **named)
+
+        def poll(self, seconds: float = 0) -> int:
+            return self._producer.poll(seconds)
+
+        def init_transactions(self, *args: Any) -> None: ...
+
+        def begin_transaction(self, *args: Any) -> None: ...
+
+        def send_offsets_to_transaction(self, offsets: Any, group: Any, *args: Any) -> None:
+            self._offsets = offsets
+
+        def commit_transaction(self, *args: Any) -> None:
+            self._producer.flush(10)
+            servers = {"bootstrap.servers": self._settings["bootstrap.servers"], "group.id": self._group}
+            consumer = Consumer(servers)
+            consumer.commit(offsets=self._offsets, asynchronous=False)
+            consumer.close()
+
+    confluent_writer.Producer = Untransacted  # type: ignore[assignment,misc]
+
+
+def _b4() -> None:
+    init = Writer.__init__
+
+    def nameless(writer: Writer, kafka: Any, transactional_id: str, *args: Any) -> None:
+        init(writer, kafka, f"{transactional_id}.{uuid.uuid4().hex}", *args)
+
+    Writer.__init__ = nameless  # type: ignore[method-assign]
+
+    def unfenced(member: Any) -> object:
+        settings = consumer_settings(
+            member._kafka if hasattr(member, "_kafka") else _kafka, member._agent.group
+        )
+        return Consumer(settings).consumer_group_metadata()
+
+    _kafka = Kafka()
+    made = PartitionMember.__init__
+
+    def noted(member: Any, kafka: Any, *args: Any) -> None:
+        member._kafka = kafka
+        made(member, kafka, *args)
+
+    PartitionMember.__init__ = noted  # type: ignore[method-assign]
+    TopicMember.group_metadata = unfenced  # type: ignore[method-assign]
+    PartitionMember.group_metadata = unfenced  # type: ignore[method-assign]
+
+
+def _b5() -> None:
+    write = Writer.write
+
+    def ahead(writer: Writer, outputs: Any, next_offsets: Sequence[Any], group: Any, committed: Any) -> None:
+        further = [TopicPartition(p.topic, p.partition, p.offset + 1) for p in next_offsets]
+        write(writer, outputs, further, group, committed)
+
+    Writer.write = ahead  # type: ignore[method-assign]
+
+
+def _reading(isolation: str, *, by_record: bool) -> Callable[..., Iterator[Record]]:
+    def read(kafka: Kafka, partition: Partition, start: int = 0, alive: Any = None) -> Iterator[Record]:
+        settings = {**consumer_settings(kafka, "bug"), "isolation.level": isolation}
+        consumer = Consumer({**settings, "enable.partition.eof": True})
+        place = TopicPartition(partition.topic, partition.number, start)
+        end = consumer.get_watermark_offsets(place, timeout=10)[1]
+        consumer.assign([place])
+        try:
+            while end > start:
+                for message in consumer.consume(100, 0.05):
+                    if message.error() is None:
+                        yield record_of(message)
+                        if by_record and (message.offset() or 0) >= end - 1:
+                            return
+                    elif not by_record:
+                        return
+                if alive is not None:
+                    next(alive, None)
+        finally:
+            consumer.close()
+
+    return read
+
+
+def _b6() -> None:
+    confluent_state.read_to_end = _reading("read_committed", by_record=True)  # type: ignore[assignment]
+
+
+def _b7() -> None:
+    begin = Keeper.begin
+
+    def trimming(keeper: Keeper, processors: Any) -> None:
+        begin(keeper, processors)
+        for unit, kept in keeper._kept.items():
+            if kept.running is not None:
+                keeper._trim(unit, keeper._journal_end(unit))
+
+    Keeper.begin = trimming  # type: ignore[method-assign]
+
+
+def _b8() -> None:
+    snapshots.Snapshots.next_slot = property(lambda told: "A")  # type: ignore[assignment]
+    settled = Keeper.settled
+
+    def one_slot(keeper: Keeper) -> None:
+        done = [(unit, kept, kept.written) for unit, kept in keeper._kept.items() if kept.written is not None]
+        settled(keeper)
+        for unit, kept, manifest in done:
+            kept.slot = "A"
+            if manifest is not None:
+                keeper._trim(unit, manifest.journal_offset)
+
+    Keeper.settled = one_slot  # type: ignore[method-assign]
+
+
+def _keep_state(*, sessions: bool) -> None:
+    kept: dict[Any, Any] = {}
+    restore = Keeper.restore
+    run = ConfluentLoop.run
+
+    def remembered(keeper: Keeper, unit: Any) -> Any:
+        known = kept.get(unit)
+        if known is None or (not sessions and known[0] is not keeper):
+            known = kept[unit] = keeper, restore(keeper, unit)
+        else:
+            fresh = restore(keeper, unit)
+            keeper._member.start(unit, known[1].next_offsets)
+            del fresh
+        return known[1]
+
+    Keeper.restore = remembered  # type: ignore[method-assign]
+    ConfluentLoop.run = run  # type: ignore[method-assign]
+
+
+def _b11() -> None:
+    class Careless(Producer):  # type: ignore[misc]
+        def produce(self, *args: Any, **named: Any) -> None:
+            with contextlib.suppress(BufferError):
+                super().produce(*args, **named)
+
+    confluent_writer.Producer = Careless  # type: ignore[misc]
+
+
+def _b12() -> None:
+    produce = Writer._produce
+
+    def outside(writer: Writer, output: Any) -> None:
+        if not output.topic.endswith(".dead-letters"):
+            produce(writer, output)
+            return
+        partition = writer._partition(output.topic, output.partition)
+        _plain(writer).produce(
+            output.topic, output.value, output.key, partition, headers=list(output.headers)
+        )
+        _plain(writer).flush(10)
+
+    Writer._produce = outside  # type: ignore[method-assign]
+
+
+def _b13() -> None:
+    restore = LearningProcessor.restore
+
+    def forgetful(model: LearningProcessor, state: bytes) -> None:
+        restore(model, state)
+        model.version = 0
+
+    LearningProcessor.restore = forgetful  # type: ignore[method-assign]
+
+
+def _b14() -> None:
+    digest = processor.digest  # type: ignore[attr-defined]
+    processor.digest = lambda outline: f"{hash(digest(outline)) % 2**64:064x}"  # type: ignore[attr-defined]
+
+
+def _b15() -> None:
+    def reuse(writer: Writer) -> None:
+        writer._disturbances.seen = ""
+
+    Writer._renew = reuse  # type: ignore[method-assign]
+
+
+def _b16() -> None:
+    confluent_state.read_to_end = _reading("read_uncommitted", by_record=False)  # type: ignore[assignment]
+
+
+BUGS: dict[str, Bug] = {
+    "B1": Bug("offsets are committed before the outputs", "kill", _b1),
+    "B2": Bug("predictions are written outside of the transaction", "kill", _b2),
+    "B3": Bug("no transactions at all: everything at least once", "kill", _b3),
+    "B4": Bug("a transactional id of chance, and offsets that no generation fences", "zombie", _b4),
+    "B5": Bug("the committed offset is where the consumer stands, not what was processed", "kill", _b5),
+    "B6": Bug("the end of the journal is found by the offset of its last record", "kill", _b6),
+    "B7": Bug(
+        "the journal is trimmed before the snapshot is committed (for: manifest before pieces)", "kill", _b7
+    ),
+    "B8": Bug("one slot for snapshots instead of two", "kill", _b8),
+    "B9": Bug(
+        "a model that went and came back is not restored (for: commit when lost)",
+        "rebalance",
+        lambda: _keep_state(sessions=False),
+    ),
+    "B10": Bug("the model in memory is kept after an abort", "network", lambda: _keep_state(sessions=True)),
+    "B11": Bug("an exception of produce() is ignored", "kill", _b11),
+    "B12": Bug("dead letters are written outside of the transaction", "kill", _b12),
+    "B13": Bug("the version of the tree is not in the snapshot (for: the ids already seen)", "kill", _b13),
+    "B14": Bug("the digest depends on the order of a hash table", "kill", _b14),
+    "B15": Bug("the producer is used again after a disturbed commit", "network", _b15),
+    "B16": Bug("the journal is read with its aborted records", "kill", _b16),
+}
+
+
+def install(name: str) -> None:
+    """Put a bug into this process; what has gone wrong is to be said soon."""
+    confluent_state.JOURNAL_SECONDS = 4.0
+    BUGS[name].install()

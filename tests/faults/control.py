@@ -1,0 +1,70 @@
+"""The tests of the tests: `python -m tests.faults.control` seeds each bug and shows who caught it."""
+
+import argparse
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import NamedTuple
+
+from tests.faults.bugs import BUGS
+from tests.faults.ground import Ground, Plan
+from tests.faults.suites import SUITES
+
+MOST_FAULTS = 50
+"""A bug must show within so many faults."""
+SEEDS = 3
+PATIENCE = 45.0
+QUICK = ("B1", "B2", "B5", "B12", "B13", "B14", "B15", "B16")
+"""Those that CI puts in."""
+
+
+class Caught(NamedTuple):
+    """How a bug was caught; None: it was not."""
+
+    name: str
+    faults: int
+    seconds: float
+    how: str | None
+
+
+def seed_bug(ground: Ground, name: str, seed: int) -> Caught:
+    """Run the suite that must catch a bug with workers that have it."""
+    started = time.monotonic()
+    faults = 0
+    for attempt in range(SEEDS):
+        plan = Plan(ground, MOST_FAULTS, seed + attempt, bug=name, say=lambda told: None, patience=PATIENCE)
+        result = SUITES[BUGS[name].suite].run(plan)
+        faults += result.done
+        if result.failure:
+            return Caught(name, faults, time.monotonic() - started, result.failure)
+        if BUGS[name].suite != "network":
+            break
+    return Caught(name, faults, time.monotonic() - started, None)
+
+
+def row(caught: Caught) -> str:
+    bug = BUGS[caught.name]
+    how = "NOT CAUGHT" if caught.how is None else caught.how.replace("\n", " ")[:160]
+    return (
+        f"{caught.name:4} {bug.suite:10} {caught.faults:4} faults {caught.seconds:5.0f} s  {bug.title}: {how}"
+    )
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="python -m tests.faults.control", description=__doc__)
+    parser.add_argument("bugs", nargs="*", help="which; all where none is named")
+    parser.add_argument("--seed", type=int, default=1)
+    args = parser.parse_args()
+    missed = 0
+    with tempfile.TemporaryDirectory(prefix="espalier-faults-") as scratch, Ground(Path(scratch)) as ground:
+        for name in args.bugs or BUGS:
+            caught = seed_bug(ground, name, args.seed)
+            missed += caught.how is None
+            print(row(caught), flush=True)
+    print(f"{len(args.bugs or BUGS) - missed} of {len(args.bugs or BUGS)} seeded bugs were caught")
+    return 1 if missed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,353 @@
+"""An agent on fresh topics, what is fed to it, a plain reader of what it writes, and the check of it all."""
+
+import hashlib
+import json
+import random
+import threading
+import time
+import uuid
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from confluent_kafka import Consumer, KafkaError, Message, Producer, TopicPartition
+from confluent_kafka.admin import AdminClient
+
+from learners.core.id5r import CoreOptions
+from stream.audit import Inspection, Report
+from stream.config import Agent, Kafka, Limits, Scope
+from stream.engines.kafka import Topics
+from stream.record import Headers
+from stream.topics import plans_for
+from tests.contract.rigs import MemoryRig
+from tests.faults.forkserver import Order, WorkerProcess, Workers, wait_until
+
+QUICK = {"session.timeout.ms": 1_000, "heartbeat.interval.ms": 250}
+
+
+def instance(number: int, seed: int = 0) -> bytes:
+    """Return a record; the class depends on three of its attributes, and at first now and then on luck."""
+    rng = random.Random(number * 7_919 + seed)
+    values = {name: rng.choice("xyz") for name in "abcde"}
+    label = (values["a"] == values["b"]) != (values["c"] == "x")
+    if number < 500 and rng.random() < 0.05:
+        label = not label
+    return json.dumps({"id": f"r{number}", **values, "class": "yes" if label else "no"}).encode()
+
+
+class Seen(NamedTuple):
+    """What a reader keeps of a record."""
+
+    partition: int
+    offset: int
+    value: str
+
+
+class PlainReader(threading.Thread):
+    """A read_committed consumer that runs during the faults and uses nothing of ours."""
+
+    def __init__(self, servers: str, topic: str, partitions: int, **settings: Any) -> None:
+        super().__init__(daemon=True)
+        self.topic = topic
+        self.seen: list[Seen] = []
+        self.failure: str | None = None
+        self._stop_reading = threading.Event()
+        self._consumer = Consumer(
+            {
+                "bootstrap.servers": servers,
+                "group.id": f"{topic}.plain-reader",
+                "isolation.level": "read_committed",
+                "enable.auto.commit": False,
+                "auto.offset.reset": "error",
+                "fetch.wait.max.ms": 100,
+                "log_level": 3,
+                **settings,
+            }
+        )
+        self._consumer.assign([TopicPartition(topic, number, 0) for number in range(partitions)])
+
+    @property
+    def count(self) -> int:
+        return len(self.seen)
+
+    def run(self) -> None:
+        while not self._stop_reading.is_set():
+            for message in self._consumer.consume(500, 0.1):
+                self._take(message)
+        self._consumer.close()
+
+    def _take(self, message: Message) -> None:
+        error = message.error()
+        if error is None:
+            self.seen.append(seen_of(message))
+        elif error.code() not in _PASSING and not error.retriable():
+            self.failure = f"the plain reader of {self.topic} met an error: {error.str()}"
+
+    def stop(self) -> None:
+        self._stop_reading.set()
+        self.join(30)
+
+
+_PASSING = {KafkaError._TRANSPORT, KafkaError._ALL_BROKERS_DOWN, KafkaError._TIMED_OUT, KafkaError._RESOLVE}
+
+
+def seen_of(message: Message) -> Seen:
+    digest = hashlib.sha256(message.value() or b"").hexdigest()[:16]
+    return Seen(message.partition() or 0, message.offset() or 0, digest)
+
+
+class Fed(NamedTuple):
+    """A record of the input."""
+
+    value: bytes | None
+    key: bytes | None = None
+    headers: Headers = ()
+
+
+class Failure(AssertionError):  # noqa: N818 - a promise failed, not a program
+    """A promise was broken."""
+
+
+class World:
+    """An agent on fresh topics.
+
+    Args:
+        servers: The brokers, for us.
+        directory: For its configuration and logs.
+        workers: Starts its workers.
+        scope: Of the agent.
+        partitions: Of its input.
+        worker_servers: The brokers, for its workers; a proxy may stand in between.
+        properties: More properties of its workers' clients.
+        max_batch: How many records make a transaction.
+        seed: What its records are made from.
+        replicas: Of its topics; None: the broker's default.
+        bug: A seeded bug of its workers.
+        settings: More of its configuration.
+        bad: The share of records that are none.
+    """
+
+    def __init__(
+        self,
+        servers: str,
+        directory: Path,
+        workers: Workers,
+        *,
+        scope: Scope = Scope.TOPIC,
+        partitions: int = 1,
+        worker_servers: str | None = None,
+        properties: Mapping[str, Any] | None = None,
+        max_batch: int = 10,
+        seed: int = 0,
+        replicas: int | None = None,
+        bug: str | None = None,
+        settings: str = "",
+        bad: float = 0.0,
+    ) -> None:
+        name = f"w-{uuid.uuid4().hex[:10]}"
+        self.servers = servers
+        self.scope = scope
+        self.partitions = partitions
+        self.seed = seed
+        self.bug = bug
+        self.dead = 0
+        self._bad = bad
+        self.agent = Agent(name=name, input=f"{name}.in", scope=scope, options=CoreOptions(significance=None))
+        self.kafka = Kafka(servers)
+        self.fed: list[list[Fed]] = [[] for _ in range(partitions)]
+        self.dead_letters: PlainReader | None = None
+        self.log = directory / f"{name}.log"
+        self._directory = directory
+        self._workers = workers
+        self._max_batch = max_batch
+        self._settings = settings
+        # With KIP-848 the broker decides about sessions.
+        modern = (properties or {}).get("group.protocol") == "consumer"
+        self._properties = {**({} if modern else QUICK), **(properties or {})}
+        self._worker_servers = worker_servers or servers
+        self._topics = Topics(self.kafka)
+        self._topics.create(plans_for(self.agent, partitions), replicas)
+        self._producer = Producer(
+            {"bootstrap.servers": servers, "enable.idempotence": True, "linger.ms": 1, "log_level": 3}
+        )
+        self.predictions = PlainReader(servers, self.agent.topics.predictions, partitions)
+        self.predictions.start()
+        self._config(name)
+
+    @property
+    def produced(self) -> int:
+        return sum(map(len, self.fed))
+
+    def _config(self, instance_name: str) -> Path:
+        file = self._directory / f"{instance_name}.toml"
+        properties = "\n".join(f'"{n}" = {json.dumps(v)}' for n, v in self._properties.items())
+        file.write_text(
+            f"""
+instance = "{instance_name}"
+[kafka]
+bootstrap_servers = "{self._worker_servers}"
+[kafka.properties]
+{properties}
+[metrics]
+enabled = false
+port = 0
+[batch]
+max_batch = {self._max_batch}
+linger_ms = 1
+{self._settings}
+[[agent]]
+name = "{self.agent.name}"
+input = "{self.agent.input}"
+scope = "{self.scope}"
+[agent.options]
+significance = "none"
+"""
+        )
+        return file
+
+    # ---- during the faults
+
+    def feed(self, count: int) -> None:
+        """Put records into the input, in turn into its partitions."""
+        for _ in range(count):
+            number = self.produced
+            value = instance(number, self.seed)
+            if random.Random(number + self.seed).random() < self._bad:
+                value, self.dead = value[:-1], self.dead + 1
+            self.feed_one(value, number % self.partitions)
+        self.flush()
+
+    def feed_one(
+        self, value: bytes | None, partition: int, key: bytes | None = None, headers: Headers = ()
+    ) -> None:
+        while True:
+            try:
+                self._producer.produce(self.agent.input, value, key, partition, headers=list(headers))
+                break
+            except BufferError:
+                self._producer.poll(0.1)
+        self._producer.poll(0)
+        self.fed[partition].append(Fed(value, key, headers))
+
+    def flush(self) -> None:
+        if self._producer.flush(60):
+            raise Failure("the input could not be fed")
+
+    def start(
+        self,
+        points: Mapping[str, int] | None = None,
+        instance_name: str | None = None,
+        workers: Workers | None = None,
+    ) -> WorkerProcess:
+        config = self._config(instance_name or self.agent.name)
+        order = Order(str(config), str(self.log), dict(points or {}), self.bug)
+        return (workers or self._workers).start(order)
+
+    def watch_dead_letters(self) -> None:
+        """Read the dead letters too, where it is not known in advance which records become some."""
+        self.dead_letters = PlainReader(self.servers, self.agent.topics.dead_letters, self.partitions)
+        self.dead_letters.start()
+
+    def caught_up(self) -> bool:
+        if self.dead_letters is not None:
+            return self.predictions.count + self.dead_letters.count >= self.produced
+        return self.predictions.count >= self.produced - self.dead
+
+    # ---- after them
+
+    def settle(self, worker: WorkerProcess, seconds: float = 90) -> None:
+        """Let a worker finish, and end in good order."""
+        wait_until(lambda: self.caught_up() or worker.status is not None, seconds)
+        if not self.caught_up():
+            how = "still runs" if worker.status is None else f"ended with {worker.status}"
+            raise Failure(
+                f"{self.predictions.count} predictions of {self.produced} after {seconds:.0f} s; the worker "
+                f"{how}: {self.last_words()}"
+            )
+        status = worker.stop()
+        if status != 0:
+            raise Failure(f"the worker ended with {status}: {self.last_words()}")
+
+    def check(self) -> Report:
+        """Check all that is promised: what readers saw, what the audit says, and which tree it came to."""
+        self.predictions.stop()
+        if self.dead_letters is not None:
+            self.dead_letters.stop()
+            self.dead = self.dead_letters.count
+        if self.predictions.failure:
+            raise Failure(self.predictions.failure)
+        report = Inspection(self.kafka, self.agent, Limits(), repeats=False, tell=lambda progress: None).run(
+            replay=True
+        )
+        if report.findings.counts:
+            told = "; ".join(str(finding) for finding in list(report.findings)[:5])
+            raise Failure(f"{self.agent.name}: {dict(report.findings.counts)}: {told}")
+        counts = report.dispositions
+        if (
+            counts["predicted"] + counts["dead_letters"] != self.produced
+            or counts["dead_letters"] != self.dead
+        ):
+            raise Failure(f"{self.produced} records were fed, but {counts} came of them")
+        self._check_readers()
+        self._check_trees(report)
+        return report
+
+    def _check_readers(self) -> None:
+        """Who read during the faults has seen what one who reads now sees, in the same order."""
+        again = PlainReader(self.servers, self.agent.topics.predictions, self.partitions)
+        again.start()
+        wait_until(lambda: again.count >= self.predictions.count, 60)
+        time.sleep(0.2)
+        again.stop()
+        for number in range(self.partitions):
+            during = [seen for seen in self.predictions.seen if seen.partition == number]
+            after = [seen for seen in again.seen if seen.partition == number]
+            if during != after:
+                raise Failure(
+                    f"partition {number} of the predictions: {len(during)} seen during the faults, "
+                    f"{len(after)} after them, or others"
+                )
+
+    def _check_trees(self, report: Report) -> None:
+        """The tree, and where order is given every single prediction, is that of an uninterrupted run."""
+        digests, predictions = uninterrupted(self.agent, self.fed)
+        came = {model: digest for model, (_, digest) in report.trees.items()}
+        if came != digests:
+            raise Failure(f"another tree than without faults: {came} instead of {digests}")
+        if self.scope is Scope.PARTITION or self.partitions == 1:
+            told = [
+                [s.value for s in self.predictions.seen if s.partition == n] for n in range(self.partitions)
+            ]
+            if told != predictions:
+                raise Failure("other predictions than without faults")
+
+    def delete(self) -> None:
+        admin = AdminClient({"bootstrap.servers": self.servers})
+        names = [plan.name for plan in plans_for(self.agent, self.partitions)]
+        for future in admin.delete_topics(names, operation_timeout=30).values():
+            future.result(timeout=60)
+
+    def last_words(self) -> str:
+        try:
+            return " / ".join(self.log.read_text(errors="replace").splitlines()[-6:])
+        except OSError:
+            return "it said nothing"
+
+
+def uninterrupted(agent: Agent, fed: Sequence[Sequence[Fed]]) -> tuple[dict[str, str], list[list[str]]]:
+    """Return the digests of a run without faults, and its predictions by partition."""
+    rig = MemoryRig()
+    rig.create([agent], len(fed))
+    for number, records in enumerate(fed):
+        for record in records:
+            rig.broker.produce(agent.input, record.value, record.key, number, record.headers)
+    rig.run([agent], {}, max_batch=1_000)
+    digests: dict[str, str] = {}
+    for change in rig.read(agent.topics.tree_changes):
+        told = json.loads(change.value or b"")
+        digests[told["model"]] = told["tree"]["digest"]
+    predictions: list[list[str]] = [[] for _ in fed]
+    for answer in rig.read(agent.topics.predictions):
+        digest = hashlib.sha256(answer.value or b"").hexdigest()[:16]
+        predictions[answer.partition.number].append(digest)
+    return digests, predictions
