@@ -1,17 +1,19 @@
 """Decision-tree learners that know nothing of streams, clocks or files.
 
 Read in this order: `schema` and `codes` (what an instance is), `outline` and `change` (the tree as data),
-`learner` (the promises), `merit` (which test is better), `utgoff` (the systems of 1989), `hat` (training on
-errors alone), `checks` (the laws).
+`learner` (the promises), `merit` (which test is better), `utgoff` (the systems of 1989), `batch` (trees of
+arrays, built at once and swapped whole), `hat` (training on errors alone), `checks` (the laws).
 """
 
 from collections.abc import Mapping
 
 import msgspec
 
+from learners.c45 import C45
 from learners.core.id5r import ID5R
 from learners.hat import hat_of
 from learners.learner import Learner, Options, make_options
+from learners.naive_tree import NT
 from learners.schema import Limits, Schema
 from learners.snapshot import SnapshotError, learner_of
 from learners.utgoff import id5r as reference
@@ -20,7 +22,7 @@ from learners.utgoff.id4 import ID4
 from learners.utgoff.id5 import ID5
 
 LEARNERS: dict[str, type[Learner]] = {
-    learner.name: learner for learner in (ID3, ID3Prime, ID4, ID5, ID5R, reference.ID5R)
+    learner.name: learner for learner in (ID3, ID3Prime, ID4, ID5, ID5R, reference.ID5R, NT, C45)
 }
 """Every learner by the name it has in a configuration."""
 

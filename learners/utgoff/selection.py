@@ -69,13 +69,26 @@ class Selection:
         return {a: score(tables[a]) for a in attributes}
 
     def choose_from(
-        self, tables: Mapping[int, Table], classes: Tally, attributes: tuple[int, ...]
+        self,
+        tables: Mapping[int, Table],
+        classes: Tally,
+        attributes: tuple[int, ...],
+        cuts: Mapping[int, int] | None = None,
     ) -> tuple[int | None, dict[int, int | None]]:
-        """Return the best of some attributes and all their scores, from bare counts."""
-        scores = self.score(tables, classes, attributes)
-        return best(scores, self._gate(tables, classes)), scores
+        """Return the best of some attributes and all their scores, from bare counts.
 
-    def _gate(self, tables: Mapping[int, Table], classes: Tally) -> Callable[[int], bool] | None:
+        Args:
+            tables: The counts of each attribute.
+            classes: The counts of the classes.
+            attributes: Those to choose from, in the order in which ties are broken.
+            cuts: Of each attribute that is a number, how many cuts its table is the best of.
+        """
+        scores = self.score(tables, classes, attributes)
+        return best(scores, self._gate(tables, classes, cuts)), scores
+
+    def _gate(
+        self, tables: Mapping[int, Table], classes: Tally, cuts: Mapping[int, int] | None = None
+    ) -> Callable[[int], bool] | None:
         level = self.significance
         if level is None:
             return None
@@ -83,8 +96,9 @@ class Selection:
 
         def may_be_used(attribute: int) -> bool:
             table = tables[attribute]
-            enough = n >= self.records_per_value * len(table)
-            return enough and is_significant(table, classes, level, pearsons=self.pearsons)
+            tests = cuts.get(attribute) if cuts else None
+            enough = tests is not None or n >= self.records_per_value * len(table)
+            return enough and is_significant(table, classes, level / (tests or 1), pearsons=self.pearsons)
 
         return may_be_used
 
@@ -95,9 +109,10 @@ class Selection:
         names: list[str],
         tables: Mapping[int, Table],
         classes: Tally,
+        cuts: Mapping[int, int] | None = None,
     ) -> Evidence:
         """Return how clearly a test was chosen among those that may be used."""
-        usable = self._gate(tables, classes)
+        usable = self._gate(tables, classes, cuts)
         others = {
             a: score
             for a, score in scores.items()

@@ -108,10 +108,10 @@ def stream(sizes: Sizes, peers: tuple[str, ...], sources: Sources, quick: bool, 
             loops.append(RIVER)
         else:
             notes.append(GET_RIVER)
-    with _stand(sizes, sources, tell) as stand:
-        speeds = _throughput(stand, sizes, loops, tell)
-        latencies = _latencies(stand, sizes, tell)
-    size = sum(map(len, stand.texts)) / len(stand.texts)
+    with stand(sizes, sources, tell) as ground:
+        speeds = _throughput(ground, sizes, loops, tell)
+        latencies = _latencies(ground, sizes, tell)
+    size = sum(map(len, ground.texts)) / len(ground.texts)
     return Report(
         "stream",
         "On a broker, beside the pass-through loop",
@@ -124,7 +124,9 @@ def stream(sizes: Sizes, peers: tuple[str, ...], sources: Sources, quick: bool, 
 
 
 @contextlib.contextmanager
-def _stand(sizes: Sizes, sources: Sources, tell: Tell) -> Iterator[Stand]:
+def stand(sizes: Sizes, sources: Sources, tell: Tell) -> Iterator[Stand]:
+    """Give a broker that was started for it, with the records in it."""
+
     def report(progress: Progress) -> None:
         tell(f"{progress.step} the broker")
 
@@ -136,14 +138,14 @@ def _stand(sizes: Sizes, sources: Sources, tell: Tell) -> Iterator[Stand]:
         tempfile.TemporaryDirectory(prefix="espalier-bench-") as directory,
         Broker.start(Path(directory), sources=sources, heap=HEAP, report=report) as broker,
     ):
-        stand = Stand(broker.bootstrap_servers, texts, names_of(source))
-        kafka = stand.order("bench.fill", 1, 0).kafka
+        ground = Stand(broker.bootstrap_servers, texts, names_of(source))
+        kafka = ground.order("bench.fill", 1, 0).kafka
         sender = Sender(kafka)
         for text in texts[: sizes.records]:
             sender.send(INPUT, text)
         sender.flush()
         del sender
-        yield stand
+        yield ground
 
 
 # ---- throughput

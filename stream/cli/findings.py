@@ -19,7 +19,7 @@ def number(value: float | None, digits: int) -> str:
 def cells(figure: Figure) -> tuple[str, ...]:
     """Return a figure's row, column, paper, mean, standard error and distance as texts."""
     # A mean of whole numbers has a decimal of its own where the runs differ.
-    digits = 1 if figure.error is not None and figure.mean < 10_000 else figure.digits
+    digits = max(1, figure.digits) if figure.error is not None and figure.mean < 10_000 else figure.digits
     return (
         figure.row,
         figure.column,

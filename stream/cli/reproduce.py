@@ -19,10 +19,12 @@ from learners.experiments import EXPERIMENTS
 from learners.experiments.concepts import Concept, encode
 from learners.experiments.experiment import Experiment, Outcome, Task
 from learners.experiments.report import Report
-from stream.cli.fidelity import document
+from stream.cli.fidelity import document, updated
 from stream.cli.findings import as_text, tally
 from stream.csv_file import DataError, header_of, open_text, records_of
 from stream.plot import svg
+from stream.trials.experiments import TRIALS, Wishes
+from stream.trials.running import usual_place
 
 ALL = "all"
 DEFAULT_DATA = Path("../shared/data")
@@ -47,15 +49,17 @@ def listed(context: click.Context, parameter: click.Parameter, wanted: bool) -> 
     """Print the experiments and end; for `click.option(callback=...)`."""
     if not wanted or context.resilient_parsing:
         return
-    width = max(map(len, EXPERIMENTS))
+    width = max(map(len, [*EXPERIMENTS, *TRIALS]))
     for experiment in EXPERIMENTS.values():
         runs = f" ({experiment.runs} runs)" if experiment.runs else ""
         click.echo(f"{experiment.name.ljust(width)}  {experiment.title}{runs}")
+    for trial in TRIALS.values():
+        click.echo(f"{trial.name.ljust(width)}  {trial.title}")
     context.exit()
 
 
 @click.command()
-@click.argument("name", type=click.Choice([*EXPERIMENTS, ALL]), metavar="NAME")
+@click.argument("name", type=click.Choice([*EXPERIMENTS, *TRIALS, ALL]), metavar="NAME")
 @click.option(
     "--list", is_flag=True, is_eager=True, expose_value=False, callback=listed, help="Print what there is."
 )
@@ -84,6 +88,18 @@ def listed(context: click.Context, parameter: click.Parameter, wanted: bool) -> 
     show_default=True,
     help="Where the data sets are.",
 )
+@click.option(
+    "--folds",
+    metavar="K",
+    type=click.IntRange(min=2),
+    default=10,
+    show_default=True,
+    help="nt: folds of a run.",
+)
+@click.option("--sets", metavar="A,B", default="", help="nt: the data sets to try. [default: all]")
+@click.option("--quick", is_flag=True, help="nt: one run, two folds of each text, small sizes.")
+@click.option("--fresh", is_flag=True, help="nt: do again what was found before with the same learners.")
+@click.option("--weka/--no-weka", default=True, show_default=True, help="nt: ask Weka on the same folds.")
 @click.option("--json", "json_file", metavar="F", type=click.Path(path_type=Path), help="Write all figures.")
 @click.option(
     "--plot", "plot_file", metavar="F.svg", type=click.Path(path_type=Path), help="Write the charts."
@@ -93,7 +109,7 @@ def listed(context: click.Context, parameter: click.Parameter, wanted: bool) -> 
     "document_file",
     metavar="F.md",
     type=click.Path(path_type=Path),
-    help="Write docs/fidelity.md.",
+    help="Write docs/fidelity.md; of a single experiment, its section in it.",
 )
 def reproduce(
     name: str,
@@ -101,6 +117,11 @@ def reproduce(
     seed: int,
     jobs: int,
     data: Path,
+    folds: int,
+    sets: str,
+    quick: bool,
+    fresh: bool,
+    weka: bool,
     json_file: Path | None,
     plot_file: Path | None,
     document_file: Path | None,
@@ -118,15 +139,22 @@ def reproduce(
       espalier reproduce --list
       espalier reproduce utgoff-example
       espalier reproduce utgoff-table7 --runs 200 --jobs 2 --plot table7.svg
+      espalier reproduce nt-table1 --sets iris,vote --runs 2
       espalier reproduce all --write docs/fidelity.md
     """
-    experiments = list(EXPERIMENTS.values()) if name == ALL else [EXPERIMENTS[name]]
+    experiments = [one for one in EXPERIMENTS.values() if name in (ALL, one.name)]
     load(data, [file for experiment in experiments for file in experiment.files])
     counts = {one.name: (runs or one.runs) if one.runs else 0 for one in experiments}
     reports: list[Report] = []
     for experiment in experiments:
         outcomes = perform(experiment, experiment.tasks(counts[experiment.name], seed), jobs, data)
         reports.append(experiment.report(outcomes, _loaded))
+        click.echo(as_text(reports[-1]) + "\n")
+    named = tuple(filter(None, sets.split(",")))
+    kept = None if fresh else usual_place()
+    wishes = Wishes(data, seed, runs, folds, named, jobs, quick, kept, weka, progress)
+    for trial in (one for one in TRIALS.values() if name in (ALL, one.name)):
+        reports.append(trial.perform(wishes))
         click.echo(as_text(reports[-1]) + "\n")
     found = Found(seed, counts, any(report.failed for report in reports), reports)
     if json_file is not None:
@@ -136,7 +164,11 @@ def reproduce(
     if document_file is not None:
         given = f" --runs {runs}" if runs else ""
         given += f" --seed {seed}" if seed != DEFAULT_SEED else ""
-        text = document(reports, f"espalier reproduce {name}{given} --write docs/fidelity.md")
+        command = f"espalier reproduce {ALL}{given} --write docs/fidelity.md"
+        if name == ALL or not document_file.is_file():
+            text = document(reports, command)
+        else:
+            text = updated(document_file.read_text(encoding="utf-8"), reports)
         document_file.write_text(text, encoding="utf-8")
     if name == ALL:
         click.echo(f"{name}: {tally(reports)}")

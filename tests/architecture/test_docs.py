@@ -20,7 +20,7 @@ from stream import codec, events
 from stream.cli.main import espalier
 from stream.config import parse
 from stream.events import Rejected
-from stream.metrics import Metrics
+from stream.metrics.catalog import METRICS
 from stream.record import Partition, Record
 from tests.architecture.test_rules import REPOSITORY, command_at, options_of
 
@@ -165,14 +165,7 @@ def test_every_metric_is_documented_with_its_type_and_labels() -> None:
         in_code(name)[0]: (kind, sorted(in_code(labels)))
         for name, kind, labels, _ in table(text, "metric", "type", "labels", "what it says")
     }
-    registry = Metrics().registry
-    actual = {}
-    for collector in list(registry._collector_to_names):
-        described = collector.describe()  # type: ignore[attr-defined]
-        (family,) = described
-        name = f"{family.name}_total" if family.type == "counter" else family.name
-        actual[name] = (family.type, sorted(collector._labelnames))  # type: ignore[attr-defined]
-    assert documented == actual
+    assert documented == {metric.shown: (metric.kind, sorted(metric.labels)) for metric in METRICS}
 
 
 # ---- dependencies

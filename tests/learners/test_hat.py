@@ -121,6 +121,8 @@ def test_an_unseen_value_of_a_test_trains_although_the_majority_is_right(name: s
     settings: dict[str, object] = {"train": "errors"}
     if "significance" in option_names(name):
         settings["significance"] = "none"
+    if "rebuild_every" in option_names(name):
+        settings |= {"min_records": 1, "confidence": "none", "rebuild_every": 1}
     learner = make_learner(name, settings=settings)
     for value, label in (("x", "+"), ("y", "-"), ("y", "-")):
         learner.learn_one(Instance({"a": value}, label))

@@ -9,7 +9,7 @@ import msgspec
 import pytest
 
 from stream.broker import Broker
-from stream.config import Agent, Batch, Config, Kafka
+from stream.config import Agent, Batch, Config, Kafka, State
 from stream.engine import Guarantee, MakeProcessor, Stop, Unit
 from stream.engines.kafka import Topics
 from stream.errors import EngineError, StateError
@@ -29,7 +29,9 @@ class FakeLoop:
     made: ClassVar[list["FakeLoop"]] = []
     acts: ClassVar[dict[str, Callable[[], None]]] = {}
 
-    def __init__(self, kafka: Kafka, agent: Agent, batch: Batch, instance: str, observe: Observe) -> None:
+    def __init__(
+        self, kafka: Kafka, agent: Agent, batch: Batch, instance: str, observe: Observe, state: State
+    ) -> None:
         self.agent = agent
         self.instance = instance
         self.thread = ""
@@ -49,7 +51,7 @@ class FakeLoop:
 
 @pytest.fixture
 def loops(monkeypatch: pytest.MonkeyPatch) -> list[FakeLoop]:
-    monkeypatch.setattr("stream.worker.ConfluentLoop", FakeLoop)
+    monkeypatch.setattr("stream.agents.ConfluentLoop", FakeLoop)
     monkeypatch.setattr(FakeLoop, "made", [])
     monkeypatch.setattr(FakeLoop, "acts", {})
     return FakeLoop.made
