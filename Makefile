@@ -5,7 +5,7 @@ BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo test check laws sanitize fuzz bench clean lock dashboards dashboards-types dashboards-check deploy-check faust-kills screenshots bench-page
+.PHONY: help install demo test check laws sanitize fuzz bench clean lock dashboards dashboards-types dashboards-check deploy-check faust-kills screenshots bench-page faults faults-control audit
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -57,6 +57,15 @@ sanitize: build/sanitized/.ready ## the core's laws under AddressSanitizer and U
 
 fuzz: build/sanitized/.ready ## random lives of the core under the sanitizers (ARGS="--seconds 600")
 	@cd build/sanitized && $(SANITIZED) -m tests.fuzz_core $(ARGS)
+
+faults: $(READY) ## crashes, zombies, lost requests, bad records (ARGS="--suite kill --repeat 1000")
+	@$(BIN)/python -m tests.faults $(ARGS)
+
+faults-control: $(READY) ## the tests of the tests: sixteen seeded bugs, and who catches each
+	@$(BIN)/python -m tests.faults.control $(ARGS)
+
+audit: $(READY) ## known vulnerabilities of what is installed (asks the network)
+	@$(BIN)/python -m pip_audit --requirement requirements.lock --disable-pip $(ARGS)
 
 bench: $(READY) ## how fast, beside the pass-through loop
 	@$(BIN)/espalier bench core $(ARGS) && $(BIN)/espalier bench growth $(ARGS) && $(BIN)/espalier bench stream $(ARGS)

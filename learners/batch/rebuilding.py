@@ -17,7 +17,8 @@ from numpy.typing import NDArray
 
 from learners.batch.reading import UNSEEN, Reading
 from learners.batch.retained import Retained
-from learners.batch.table import Filling, Floats, Ints, Table
+from learners.batch.state import State, dumped, loaded
+from learners.batch.table import Floats, Ints, Table
 from learners.batch.trees import BatchTree
 from learners.change import TreeChange, diff
 from learners.codes import MISSING_CODE, Codes, Row, growth_from
@@ -65,36 +66,6 @@ class Grown(NamedTuple):
     tree: BatchTree
     classes: list[int]
     reading: Reading
-
-
-class TreeState(msgspec.Struct, array_like=True):
-    """A tree in a snapshot: little-endian arrays."""
-
-    classes: list[int]
-    attribute: bytes
-    threshold: bytes
-    first: bytes
-    branches: bytes
-    counts: bytes
-    numeric: bytes
-    filling: bytes | None
-
-
-class State(msgspec.Struct):
-    """The body of a snapshot."""
-
-    schema: Schema
-    options: dict[str, object]
-    codes: list[object]
-    ops: list[int]
-    width: int
-    x: bytes
-    labels: bytes
-    tree: TreeState | None
-    since: int
-    begins: int
-    due: int
-    building: int
 
 
 class Rebuilding(ABC):
@@ -312,7 +283,7 @@ class Rebuilding(ABC):
                 width=self._kept.width,
                 x=self._kept.x.astype("<f8").tobytes(),
                 labels=self._kept.labels.astype("<i4").tobytes(),
-                tree=None if self._grown is None else _dumped(self._grown),
+                tree=None if self._grown is None else dumped(self._grown.tree, self._grown.classes),
                 since=self._since,
                 begins=self._begins,
                 due=self._due,
@@ -341,7 +312,7 @@ class Rebuilding(ABC):
             learner._since, learner._building = state.since, state.building
             learner._begins, learner._due = state.begins, state.due
             if state.tree is not None:
-                learner._grown = learner._named(*_loaded(state.tree))
+                learner._grown = learner._named(*loaded(state.tree))
             if state.building:
                 learner._start_job()
         except (msgspec.ValidationError, ValueError, TypeError, LookupError) as error:
@@ -363,51 +334,3 @@ def _numbers_of(codes: NDArray[np.uint64]) -> Floats:
     sign = np.uint64(1 << 63)
     bits = np.where(codes >= sign, codes ^ sign, ~codes)
     return np.where(codes == MISSING_CODE, np.nan, bits.view(np.float64))
-
-
-def _dumped(grown: Grown) -> TreeState:
-    tree = grown.tree
-    return TreeState(
-        grown.classes,
-        tree.attribute.astype("<i4").tobytes(),
-        tree.threshold.astype("<f8").tobytes(),
-        tree.first.astype("<i4").tobytes(),
-        tree.branches.astype("<i4").tobytes(),
-        tree.counts.astype("<f8").tobytes(),
-        tree.numeric.tobytes(),
-        None if tree.filling is None else tree.filling.values.astype("<f8").tobytes(),
-    )
-
-
-def _loaded(state: TreeState) -> tuple[BatchTree, list[int]]:
-    """Return the tree of a snapshot.
-
-    Raises:
-        SnapshotError: The arrays do not make a tree.
-    """
-    attribute, first, branches = (
-        np.frombuffer(data, dtype="<i4").astype(np.int32)
-        for data in (state.attribute, state.first, state.branches)
-    )
-    threshold = np.frombuffer(state.threshold, dtype="<f8").astype(np.float64)
-    counts = np.frombuffer(state.counts, dtype="<f8").astype(np.float64)
-    numeric = np.frombuffer(state.numeric, dtype=np.uint8).copy()
-    filling = None
-    if state.filling is not None:
-        filling = Filling(np.frombuffer(state.filling, dtype="<f8").astype(np.float64))
-    inner = np.flatnonzero(attribute >= 0)
-    ends = 1 + np.cumsum(branches[inner])
-    whole = (
-        len(attribute) == len(first) == len(branches) == len(threshold) > 0
-        and bool((attribute < len(numeric)).all())
-        and bool((branches[inner] > 0).all())
-        and np.array_equal(first[inner], ends - branches[inner])
-        and (int(ends[-1]) if len(inner) else 1) == len(attribute)
-        and bool((first[inner] > inner).all())
-        and len(counts) == len(attribute) * len(state.classes)
-        and (filling is None or len(filling.values) == len(numeric))
-    )
-    if not whole:
-        raise SnapshotError("the snapshot's arrays do not make a tree")
-    counts = np.ascontiguousarray(counts.reshape(len(attribute), len(state.classes)))
-    return BatchTree(attribute, threshold, first, branches, counts, numeric, filling), state.classes

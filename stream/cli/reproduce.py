@@ -99,6 +99,12 @@ def listed(context: click.Context, parameter: click.Parameter, wanted: bool) -> 
 @click.option("--sets", metavar="A,B", default="", help="nt: the data sets to try. [default: all]")
 @click.option("--quick", is_flag=True, help="nt: one run, two folds of each text, small sizes.")
 @click.option("--fresh", is_flag=True, help="nt: do again what was found before with the same learners.")
+@click.option(
+    "--cache",
+    envvar="XDG_CACHE_HOME",
+    type=click.Path(path_type=Path, file_okay=False),
+    help="nt: the cache directory, in which espalier/trials holds what was found. [default: ~/.cache]",
+)
 @click.option("--weka/--no-weka", default=True, show_default=True, help="nt: ask Weka on the same folds.")
 @click.option("--json", "json_file", metavar="F", type=click.Path(path_type=Path), help="Write all figures.")
 @click.option(
@@ -121,6 +127,7 @@ def reproduce(
     sets: str,
     quick: bool,
     fresh: bool,
+    cache: Path | None,
     weka: bool,
     json_file: Path | None,
     plot_file: Path | None,
@@ -142,7 +149,7 @@ def reproduce(
       espalier reproduce nt-table1 --sets iris,vote --runs 2
       espalier reproduce all --write docs/fidelity.md
     """
-    experiments = [one for one in EXPERIMENTS.values() if name in (ALL, one.name)]
+    experiments = [one for key, one in EXPERIMENTS.items() if name in (ALL, key)]
     load(data, [file for experiment in experiments for file in experiment.files])
     counts = {one.name: (runs or one.runs) if one.runs else 0 for one in experiments}
     reports: list[Report] = []
@@ -151,7 +158,7 @@ def reproduce(
         reports.append(experiment.report(outcomes, _loaded))
         click.echo(as_text(reports[-1]) + "\n")
     named = tuple(filter(None, sets.split(",")))
-    kept = None if fresh else usual_place()
+    kept = None if fresh else usual_place(cache)
     wishes = Wishes(data, seed, runs, folds, named, jobs, quick, kept, weka, progress)
     for trial in (one for one in TRIALS.values() if name in (ALL, one.name)):
         reports.append(trial.perform(wishes))

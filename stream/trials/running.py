@@ -18,7 +18,7 @@ from stream.trials.reading import read_table
 
 Advance = Callable[[], None]
 
-NOT_COUNTED = {"_batch.c", "rebuilding.py", "reading.py", "retained.py"}
+NOT_COUNTED = {"_batch.c", "__init__.py", "rebuilding.py", "reading.py", "retained.py", "state.py"}
 """Files of the batch learners that decide nothing in a trial."""
 
 _tables: dict[Path, Table] = {}
@@ -87,10 +87,9 @@ def table_of(path: Path) -> Table:
 # ---- what was found already
 
 
-def usual_place() -> Path:
-    """Return where results are kept if nothing else is said."""
-    cache = os.environ.get("XDG_CACHE_HOME")
-    return (Path(cache) if cache else Path.home() / ".cache") / "espalier" / "trials"
+def usual_place(cache: Path | None) -> Path:
+    """Return where in a cache directory results are kept; None: the user's."""
+    return (cache or Path.home() / ".cache") / "espalier" / "trials"
 
 
 def recall(kept: Path, data: Path, trial: Trial, whose: str = "ours") -> Result | None:

@@ -29,6 +29,8 @@ RECENT = 1_000
 """Records over which accuracy is told."""
 WAITING_STEPS = 64
 """Batches with changes that wait for the presenter; of more, the oldest are forgotten."""
+WAITING_BYTES = 65_536
+"""Bytes of changes that wait of one batch."""
 SHARE_WATCHED = 100
 SHARE_UNWATCHED = 1_000
 """Counting a tree anew may take one part in so many of the agent's time."""
@@ -50,10 +52,11 @@ class Shown(NamedTuple):
 
 
 class Step(NamedTuple):
-    """What a batch did to a tree: the tree after it, and the records of its changes."""
+    """What a batch did to a tree: the tree after it, the last of its changes, and how many came before."""
 
     shown: Shown
     changes: Sequence[bytes]
+    passed: int
 
 
 class ModelBoard:
@@ -91,7 +94,18 @@ class ModelBoard:
         else:
             return
         if changes:
-            self.steps.append(Step(shown, changes))
+            last = _last(changes)
+            self.steps.append(Step(shown, last, len(changes) - len(last)))
+
+
+def _last(changes: Sequence[bytes]) -> Sequence[bytes]:
+    """Return the last of some records, as many as may wait; at least one."""
+    room = WAITING_BYTES
+    for place in range(len(changes) - 1, -1, -1):
+        room -= len(changes[place])
+        if room < 0:
+            return changes[min(place + 1, len(changes) - 1) :]
+    return changes
 
 
 class AgentBoard:

@@ -288,14 +288,15 @@ def _make(view: View, now: float) -> _Made:
     for step in steps[-kept:]:
         kind = told(step.changes[-1], step.shown.at)[-1].kind
         body = tree if tree is not None and step.shown is shown else _tree_body(model, step.shown)
-        stops.append((step.shown, kind, len(step.changes), body))
+        stops.append((step.shown, kind, step.passed + len(step.changes), body))
     if not steps and tree is not None and shown is not None and not view.versions.stops:
         stops.append((shown, "", 0, tree))
     changes: list[Told] = []
     values = [(value, step.shown.at) for step in steps for value in step.changes]
     for value, at in values[-KEPT_CHANGES:]:
         changes += told(value, at)
-    return _Made(shown, tree, stops, changes, len(values) - len(values[-KEPT_CHANGES:]))
+    passed = sum(step.passed for step in steps) + len(values) - len(values[-KEPT_CHANGES:])
+    return _Made(shown, tree, stops, changes, passed)
 
 
 def _chosen(model: ModelBoard, now: float) -> Shown | None:

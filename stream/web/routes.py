@@ -193,7 +193,12 @@ class Site:
             return _wrong(404, "there is no such agent")
         if self._hub.viewers >= MOST_PAGES:
             return _wrong(503, f"{MOST_PAGES} pages are open already")
-        headers = {**PAGE_HEADERS, "Content-Type": "text/event-stream", "X-Accel-Buffering": "no"}
+        headers = {
+            **PAGE_HEADERS,
+            "Content-Type": "text/event-stream",
+            "Connection": "close",
+            "X-Accel-Buffering": "no",
+        }
         if request.method == "HEAD":
             return Response(200, headers, b"")
         return Stream(headers, self._news(place))

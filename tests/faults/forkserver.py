@@ -7,6 +7,7 @@ and no clients of its own, so that its children begin as clean as any process. `
 
 import ctypes
 import gc
+import importlib
 import json
 import os
 import queue
@@ -53,6 +54,8 @@ def serve() -> None:
     os.set_blocking(writing, False)
     signal.set_wakeup_fd(writing)
     signal.signal(signal.SIGCHLD, lambda number, frame: None)
+    if os.environ.get("ESPALIER_ENGINE") == "faust":
+        importlib.import_module("stream.engines.faust_worker")
     gc.collect()
     gc.freeze()
     buffer = b""

@@ -74,7 +74,8 @@ class Stage:
         if worker.wait(seconds) is None:
             worker.kill()
             raise Failure(f"a worker went on where it should have ended: {self.world.last_words()}")
-        said = self.world.log.read_text(errors="replace").splitlines()[-1]
+        lines = self.world.log.read_text(errors="replace").splitlines()
+        said = next((line for line in reversed(lines) if "|FAIL|" not in line), "")
         if worker.status != status or words not in said or not said.startswith("espalier: "):
             raise Failure(f"ended with {worker.status} instead of {status}: {self.world.last_words()}")
         return f"ended with {status}: {said.removeprefix('espalier: ')}"
@@ -247,13 +248,15 @@ def _on_small_disk(plan: Plan, disk: Path) -> str:
     broker = plan.ground.broker("small", directory=disk / "broker")
     try:
         stage = Stage(plan, servers=broker.bootstrap_servers)
+        stage.world.watch_dead_letters()
         worker = stage.work()
         stage.world.feed(30)
         _fill(disk / "filling")
         deadline = time.monotonic() + 60
         while broker.is_running() and time.monotonic() < deadline:
             # Somebody has to write for the disk to be noticed.
-            stage.world.feed_one(b'{"a":"' + b"x" * 100_000 + b'"}', 0)
+            stage.world.feed_one(b'{"a":"' + b"x" * 100_000, 0)
+            stage.world.dead += 1
             time.sleep(0.1)
         noticed = not broker.is_running()
         worker.wait(5)
@@ -282,7 +285,7 @@ def _fill(path: Path) -> None:
 
 OUTCOMES: dict[str, Callable[[Plan], str]] = {
     "the input is deleted under the worker": _deleted(0, STATE_ERROR, "does not exist any more"),
-    "the predictions are deleted under the worker": _deleted(1, ENGINE_ERROR, "predictions"),
+    "the predictions are deleted under the worker": _deleted(1, ENGINE_ERROR, "Unknown"),
     "the journal is deleted under the worker": _deleted(4, STATE_ERROR, "journal"),
     "the group's offsets have expired": _expired,
     "the group's offsets have expired, a model for each partition": _expired_by_partition,

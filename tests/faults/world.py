@@ -60,7 +60,7 @@ class PlainReader(threading.Thread):
                 "enable.auto.commit": False,
                 "auto.offset.reset": "error",
                 "fetch.wait.max.ms": 100,
-                "log_level": 3,
+                "log_level": 0,
                 **settings,
             }
         )
@@ -168,7 +168,7 @@ class World:
         self._topics = Topics(self.kafka)
         self._topics.create(plans_for(self.agent, partitions), replicas)
         self._producer = Producer(
-            {"bootstrap.servers": servers, "enable.idempotence": True, "linger.ms": 1, "log_level": 3}
+            {"bootstrap.servers": servers, "enable.idempotence": True, "linger.ms": 1, "log_level": 0}
         )
         self.predictions = PlainReader(servers, self.agent.topics.predictions, partitions)
         self.predictions.start()
@@ -322,14 +322,15 @@ significance = "none"
                 raise Failure("other predictions than without faults")
 
     def delete(self) -> None:
-        admin = AdminClient({"bootstrap.servers": self.servers})
+        admin = AdminClient({"bootstrap.servers": self.servers, "log_level": 0})
         names = [plan.name for plan in plans_for(self.agent, self.partitions)]
         for future in admin.delete_topics(names, operation_timeout=30).values():
             future.result(timeout=60)
 
     def last_words(self) -> str:
         try:
-            return " / ".join(self.log.read_text(errors="replace").splitlines()[-6:])
+            lines = self.log.read_text(errors="replace").splitlines()
+            return " / ".join([line for line in lines if "|FAIL|" not in line][-6:])
         except OSError:
             return "it said nothing"
 

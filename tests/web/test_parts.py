@@ -13,13 +13,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from learners import make_learner
-from learners.outline import AttributeTest, Leaf, Outline, Split, size
+from learners.outline import AttributeTest, Leaf, Outline, Size, Split, size
 from learners.schema import Instance
 from stream import logs
 from stream.agents import processor_factory
 from stream.config import Agent, Limits, Log, LogFormat, LogLevel
 from stream.engine import unit_of
-from stream.events import Change, Committed, NodeTest, PathStep, Progress, Rebalanced, Restored
+from stream.events import Change, Committed, Grown, NodeTest, PathStep, Progress, Rebalanced, Restored
 from stream.generators import GENERATORS
 from stream.metrics import Metrics
 from stream.record import Partition, Record
@@ -28,6 +28,7 @@ from stream.web.curves import Curve, Point
 from stream.web.drawing import Node, in_words, nodes_of, told
 from stream.web.front import Front
 from stream.web.health import Health
+from stream.web.hub import WAITING_BYTES
 from stream.web.versions import Versions
 from tests.web.garden import described
 
@@ -205,6 +206,20 @@ def test_the_page_is_told_the_changes_that_are_published() -> None:
     last = told(published[-1], 0.0)
     assert last[-1].version == len(published) and last[-1].cause["topic"] == "in"
     assert last[-1].cause["offset"] == last[-1].cause["id"] or last[-1].cause["id"] is not None
+
+
+@given(st.lists(st.integers(1, 40_000), min_size=1, max_size=12))
+def test_of_many_large_changes_the_last_wait_and_the_others_are_counted(sizes: list[int]) -> None:
+    agent = Agent(name="loans", input="in")
+    front = Front([agent], Metrics())
+    processor = processor_factory(agent, Limits(), front.observe)(unit_of("in", None))
+    changes = [b"x" * size for size in sizes]
+    front.hub.observe(Grown("loans", "in", Size(1, 1, 0), 1, None, changes))
+    (step,) = front.hub.agents["loans"].models["in"].steps
+    assert step.changes == changes[step.passed :]
+    assert len(step.changes) == 1 or sum(map(len, step.changes)) <= WAITING_BYTES
+    assert step.passed == 0 or sum(map(len, changes[step.passed - 1 :])) > WAITING_BYTES
+    assert processor.next_offsets == {}
 
 
 def test_a_model_that_is_kept_elsewhere_now_is_no_longer_shown() -> None:

@@ -9,10 +9,10 @@ from grafana_foundation_sdk.builders import prometheus, stat, statetimeline, tab
 from grafana_foundation_sdk.models import common, dashboard
 from grafana_foundation_sdk.models import prometheus as prometheus_models
 
-SDK_VERSION = "1769699241"
-"""The release of the SDK whose types are Grafana 12's; its numbers sort before those for older Grafanas."""
 TAG = "espalier"
-SOURCE = common.DataSourceRef(type_val="prometheus", uid="${datasource}")
+# Releases of the SDK differ in where they keep it.
+_Ref = common.DataSourceRef if hasattr(common, "DataSourceRef") else dashboard.DataSourceRef
+SOURCE = _Ref(type_val="prometheus", uid="${datasource}")
 WHERE = 'job=~"$job",agent=~"$agent"'
 """Which series a panel is about. The agents to choose from are those on the topic that was chosen."""
 RATE = "[$__rate_interval]"
