@@ -68,7 +68,7 @@ audit: $(READY) ## known vulnerabilities of what is installed (asks the network)
 	@$(BIN)/python -m pip_audit --requirement requirements.lock --disable-pip $(ARGS)
 
 bench: $(READY) ## how fast, beside the pass-through loop
-	@$(BIN)/espalier bench core $(ARGS) && $(BIN)/espalier bench growth $(ARGS) && $(BIN)/espalier bench stream $(ARGS)
+	@$(BIN)/espalier bench core $(ARGS) && $(BIN)/espalier bench growth $(ARGS) && $(BIN)/espalier bench stream $(ARGS) && $(BIN)/espalier bench restore $(ARGS)
 
 dashboards: $(READY) ## write the Grafana dashboards from their code
 	@$(BIN)/python -m deploy.grafana.source

@@ -256,6 +256,11 @@ class Running:
         assert isinstance(told, Carried)
         return told
 
+    def kill(self) -> None:
+        """End the process as a power cut would."""
+        self._process.kill()
+        self._process.join()
+
     def end(self) -> None:
         """See to it that the process ends."""
         self._stop.set()

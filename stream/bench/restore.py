@@ -10,9 +10,11 @@ from confluent_kafka import Producer
 
 from learners.experiments.report import Chart, Series
 from stream.agents import processor_factory
+from stream.bench.loops import Order
 from stream.bench.measure import Tell
 from stream.bench.report import Column, Goal, Report, Table, Value, at_most
 from stream.bench.streams import Nominal, as_json
+from stream.bench.take_over import measure_take_over
 from stream.broker import Broker, Progress, Sources
 from stream.config import Agent, Kafka, Limits
 from stream.engine import unit_of
@@ -36,6 +38,13 @@ NOTE = (
     "longest batch while one is being made is set against the longest without: what is left is what copying "
     "the memory costs. A restore ends with a tree whose digest is that of the first."
 )
+
+
+TAKE_OVERS = 5
+TAKE_OVER_SECONDS = 10
+TAKEN = "from the death of a worker to the answers of the one that stood by"
+SESSION_SECONDS = 6
+"""What a group waits before it takes a silent member for dead, unless a worker is told otherwise."""
 
 
 class Place(NamedTuple):
@@ -62,13 +71,15 @@ def restoring(places: tuple[int, ...], sources: Sources, quick: bool, tell: Tell
         tempfile.TemporaryDirectory(prefix="espalier-bench-") as directory,
         Broker.start(Path(directory), sources=sources, heap="1g", report=report) as broker,
     ):
-        found = _Course(Kafka(broker.bootstrap_servers), tell).along(places)
+        kafka = Kafka(broker.bootstrap_servers)
+        found = _Course(kafka, tell).along(places)
+        taken = _take_overs(kafka, 1 if quick else TAKE_OVERS, tell)
     return Report(
         "restore",
         "Keeping state and bringing it back",
         quick,
-        goals=_goals(found),
-        tables=[_table(found)],
+        goals=[*_goals(found), at_most(TAKEN, TAKE_OVER_SECONDS, max(taken), " s", ".1f")],
+        tables=[_table(found), _take_over_table(taken)],
         notes=[NOTE],
         charts=[_chart(found)],
     )
@@ -171,6 +182,30 @@ class _Course:
         if restored.processor.point != self._processor.point or bool(restored.snapshot) != with_snapshot:
             raise AssertionError(f"restored {restored.processor.point}, not {self._processor.point}")
         return seconds
+
+
+def _take_overs(kafka: Kafka, times: int, tell: Tell) -> list[float]:
+    """Return the seconds of some take-overs."""
+    source = Nominal(0.05, attributes=8)
+    texts = as_json(source, source.draw(20_000))
+    taken = []
+    for turn in range(1, times + 1):
+        tell(f"a worker dies and another takes over ({turn} of {times})")
+        name = f"bench.take-over.{turn}"
+        order = Order(kafka.bootstrap_servers, name, f"{name}.input", 2_000)
+        Topics(kafka).create(plans_for(order.agent, 1))
+        taken.append(measure_take_over("id5r", order, texts).seconds)
+    return taken
+
+
+def _take_over_table(taken: list[float]) -> Table:
+    columns = (
+        Column("take-overs", ",d"),
+        Column("shortest, s", ".1f"),
+        Column("longest, s", ".1f"),
+        Column("of which the group's session timeout, s", ".0f"),
+    )
+    return Table("Take-over", columns, [(len(taken), min(taken), max(taken), SESSION_SECONDS)])
 
 
 def _goals(found: list[Place]) -> list[Goal]:

@@ -6,6 +6,7 @@ containers runs it beside a worker.
 
 import logging
 import signal
+import sys
 import threading
 from collections.abc import Iterator
 from itertools import islice
@@ -16,7 +17,7 @@ import msgspec
 
 from stream.cli.options import kafka_of, kafka_options
 from stream.engines.kafka import Sender, Topics
-from stream.errors import EngineError
+from stream.errors import EngineError, StreamError
 from stream.generators import DEFAULT_GENERATOR, GENERATORS, Generated
 
 log = logging.getLogger("espalier")
@@ -77,5 +78,14 @@ def feed(
     return sent
 
 
+def run() -> None:
+    """Run it as a program: what has a name among our errors ends with its message and its exit status."""
+    try:
+        main(prog_name="python -m stream.demo.producer")
+    except StreamError as error:
+        click.echo(f"espalier: {error}", err=True)
+        sys.exit(error.exit_code)
+
+
 if __name__ == "__main__":
-    main()
+    run()

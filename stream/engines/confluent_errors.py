@@ -15,6 +15,9 @@ _FENCED = frozenset(
         KafkaError.REBALANCE_IN_PROGRESS,
     }
 )
+_GONE = frozenset(
+    {KafkaError._UNKNOWN_PARTITION, KafkaError._UNKNOWN_TOPIC, KafkaError.UNKNOWN_TOPIC_OR_PART}
+)
 _REFUSED = frozenset(
     {
         KafkaError.TOPIC_AUTHORIZATION_FAILED,
@@ -38,6 +41,11 @@ def classify(error: KafkaException | BufferError) -> EngineError:
     told: KafkaError = error.args[0]
     if told.code() in _REFUSED:
         return Fatal(f"the broker refuses: {told.str()}. Check the credentials and the rights of this worker")
+    if told.code() in _GONE:
+        return Fatal(
+            f"a topic that this agent writes, or a partition of it, does not exist any more: {told.str()}. "
+            'See which with "espalier topics describe", and make it again with "espalier topics create"'
+        )
     if told.code() in _FENCED:
         return Fenced(f"another worker took over: {told.str()}")
     if told.txn_requires_abort() or told.retriable() or told.code() == KafkaError._TIMED_OUT:

@@ -34,7 +34,7 @@ WAITING_BYTES = 65_536
 SHARE_WATCHED = 100
 SHARE_UNWATCHED = 1_000
 """Counting a tree anew may take one part in so many of the agent's time."""
-SAVED_SECONDS = 0.05
+SAVED_SECONDS = 0.02
 """How much of it may be saved up: a short burst of batches is counted to its last."""
 
 _ALL = ("", 0)

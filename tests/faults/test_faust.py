@@ -54,7 +54,6 @@ def test_workers_on_faust_killed_again_and_again_lose_and_double_nothing(ground:
     [
         (Scope.TOPIC, 1, "stopped", False),
         (Scope.TOPIC, 3, "killed", True),
-        (Scope.PARTITION, 3, "killed", False),
         (Scope.PARTITION, 3, "stopped", True),
     ],
 )

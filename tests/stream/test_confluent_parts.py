@@ -4,15 +4,16 @@ import logging
 from typing import Any
 
 import pytest
-from confluent_kafka import Consumer, KafkaError, Producer
+from confluent_kafka import Consumer, KafkaError, KafkaException, Producer
 from hypothesis import given
 from hypothesis import strategies as st
 
 from stream.config import Batch
+from stream.engines.confluent_errors import classify
 from stream.engines.confluent_members import _cut
 from stream.engines.confluent_writer import SLOW_SECONDS, Disturbances
 from stream.engines.kafka import client
-from stream.errors import ConfigError
+from stream.errors import Abortable, ConfigError, Fatal, Fenced
 from stream.fast.messages import Taker, next_offsets, places_of, produce_all
 from stream.record import Partition, Record
 
@@ -89,6 +90,24 @@ def test_a_full_queue_says_how_far_it_came() -> None:
     assert sent == [("t", b"a", None, 0), ("t", b"b", b"k", 1)]
     sent.clear()
     assert produce_all(produce, "t", values, keys, [0, 1, 2], 2) == 3
+
+
+@pytest.mark.parametrize(
+    ("code", "kind", "says"),
+    [
+        (KafkaError._UNKNOWN_PARTITION, Fatal, "espalier topics create"),
+        (KafkaError.UNKNOWN_TOPIC_OR_PART, Fatal, "espalier topics create"),
+        (KafkaError.TOPIC_AUTHORIZATION_FAILED, Fatal, "rights of this worker"),
+        (KafkaError.PRODUCER_FENCED, Fenced, "another worker"),
+        (KafkaError._TIMED_OUT, Abortable, ""),
+        (KafkaError.INVALID_TXN_STATE, Fatal, "cannot go on"),
+        (KafkaError.UNKNOWN, Fatal, "cannot go on"),
+    ],
+)
+def test_an_error_says_what_to_do(code: int, kind: type, says: str) -> None:
+    error = classify(KafkaException(KafkaError(code)))
+    assert type(error) is kind
+    assert says in str(error)
 
 
 # ---- disturbed commits
