@@ -1,5 +1,7 @@
 """What a client's error means for us: try again from the topics, give way, or stop."""
 
+from collections.abc import Collection
+
 from confluent_kafka import KafkaError, KafkaException
 
 from stream.errors import Abortable, EngineError, Fatal, Fenced
@@ -30,17 +32,24 @@ _REFUSED = frozenset(
 )
 
 
-def classify(error: KafkaException | BufferError) -> EngineError:
+def classify(error: KafkaException | BufferError, writing: Collection[str] = ()) -> EngineError:
     """Return what to do about an error inside a transaction.
 
     A session that ends with `Abortable` or `Fenced` is followed by a fresh one. An error that says neither
     that it may be retried nor that the transaction is to be aborted is fatal.
+
+    Args:
+        error: What the client says.
+        writing: The topics that were being written, which the client does not always name.
     """
     if isinstance(error, BufferError):
         return Abortable("the client's queue stayed full")
     told: KafkaError = error.args[0]
     if told.code() in _REFUSED:
-        return Fatal(f"the broker refuses: {told.str()}. Check the credentials and the rights of this worker")
+        where = f" It was writing {', '.join(sorted(writing))}." if writing else ""
+        return Fatal(
+            f"the broker refuses: {told.str()}.{where} Check the credentials and the rights of this worker"
+        )
     if told.code() in _GONE:
         return Fatal(
             f"a topic that this agent writes, or a partition of it, does not exist any more: {told.str()}. "

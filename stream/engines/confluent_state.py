@@ -146,7 +146,8 @@ class Keeper:
                 self._member.keep_alive(0)
                 yield
 
-        return read_to_end(self._kafka, Partition(topic, unit.journal_partition), start, alive())
+        where = Partition(topic, unit.journal_partition)
+        return read_to_end(self._kafka, where, start, alive(), self._agent.group)
 
     # ---- snapshots
 
@@ -177,7 +178,7 @@ class Keeper:
     def _journal_end(self, unit: Unit) -> int:
         """Return where the next entry of the journal will be, or before that."""
         if self._asker is None:
-            settings = consumer_settings(self._kafka, f"{self._agent.group}.snapshots")
+            settings = consumer_settings(self._kafka, self._agent.group)
             # Committed entries whose markers are still on their way count: readers of what is committed are
             # told an earlier end.
             self._asker = client(Consumer, {**settings, "isolation.level": "read_uncommitted"})

@@ -131,8 +131,8 @@ class Writer:
                 for output in one.others:
                     self._produce(output)
         except (KafkaException, BufferError) as error:
-            raise classify(error) from error
-        self._pending = _Commit(self._producer, next_offsets, group, committed)
+            raise classify(error, _topics_of(outputs)) from error
+        self._pending = _Commit(self._producer, next_offsets, group, _topics_of(outputs), committed)
 
     def settle(self) -> None:
         """Wait until the transaction under way, if any, is decided.
@@ -190,12 +190,14 @@ class _Commit:
         producer: Producer,
         next_offsets: Sequence[TopicPartition],
         group: object,
+        topics: set[str],
         committed: Committed,
     ) -> None:
         self.seconds = 0.0
         self._producer = producer
         self._next_offsets = list(next_offsets)
         self._group = group
+        self._topics = topics
         self._committed = committed
         self._error: EngineError | None = None
         self._thread = threading.Thread(target=self._run, name="commit", daemon=True)
@@ -214,7 +216,7 @@ class _Commit:
         except KafkaException as error:
             # Nothing is aborted here: it may be that the commit succeeded. The next producer of this name
             # aborts what was left open, and the topics say how it ended.
-            self._error = classify(error)
+            self._error = classify(error, self._topics)
         self.seconds = time.perf_counter() - started
 
     def wait(self, seconds: float | None = None) -> None:
@@ -225,6 +227,12 @@ class _Commit:
         if self._error is not None:
             raise self._error
         self._committed(self.seconds)
+
+
+def _topics_of(outputs: Sequence[Outputs]) -> set[str]:
+    return {one.answers.topic for one in outputs if one.answers.values} | {
+        other.topic for one in outputs for other in one.others
+    }
 
 
 def _insist(call: Callable[[], object]) -> None:

@@ -16,6 +16,9 @@ from stream.processor import Observe
 log = logging.getLogger(__name__)
 
 LOOK_SECONDS = 0.1
+STOP_SECONDS = 5.0
+GROUP = {"broker_session_timeout": 6.0, "broker_heartbeat_interval": 2.0}
+"""How soon Faust's group gives up a worker that was killed: as soon as ours."""
 
 
 def run_in_faust(config: Config, observe: Observe, metrics: Metrics | None, stop: Stop) -> None:
@@ -41,7 +44,7 @@ def run_in_faust(config: Config, observe: Observe, metrics: Metrics | None, stop
 async def _run(config: Config, observe: Observe, metrics: Metrics | None, stop: Stop) -> None:
     # Where Faust would keep tables: our agents have none, and leave nothing behind.
     with tempfile.TemporaryDirectory(prefix="espalier-faust-") as directory:
-        app = espalier_app(config, metrics=metrics, observe=observe, datadir=directory)
+        app = espalier_app(config, metrics=metrics, observe=observe, datadir=directory, **GROUP)
         if config.metrics.enabled:
             app.conf.web_port = _free(config.metrics.host, app.conf.web_port)
             log.info(
@@ -50,7 +53,11 @@ async def _run(config: Config, observe: Observe, metrics: Metrics | None, stop: 
         starting = asyncio.create_task(app.start())
         while not (stop() or app.crashed or _failed(starting)):
             await asyncio.sleep(LOOK_SECONDS)
-        await app.stop()
+        # Ours leave in good order, however long their batch takes. Faust, which has nothing to lose here, may
+        # be waiting for a group that waits for a worker that was killed.
+        await app.agents.stop()
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(app.stop(), STOP_SECONDS)
         failure = app.crash_reason or await _failure(starting)
         if failure is not None:
             raise failure

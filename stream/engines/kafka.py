@@ -207,7 +207,11 @@ def unavailable(kafka: Kafka, error: KafkaException) -> BrokerUnavailable:
 
 
 def read_to_end(
-    kafka: Kafka, partition: Partition, start: int = 0, alive: Iterator[None] | None = None
+    kafka: Kafka,
+    partition: Partition,
+    start: int = 0,
+    alive: Iterator[None] | None = None,
+    group: str | None = None,
 ) -> Iterator[Record]:
     """Yield the committed records of a partition up to its end at the time of reading.
 
@@ -219,8 +223,9 @@ def read_to_end(
         partition: What to read.
         start: The offset to begin with.
         alive: Advanced now and then, for callers that must show a sign of life.
+        group: The group whose rights are used. The reader does not join it.
     """
-    settings = consumer_settings(kafka, f"{partition.topic}.reader")
+    settings = consumer_settings(kafka, group or f"{partition.topic}.reader")
     consumer = client(Consumer, {**settings, "enable.partition.eof": True})
     try:
         consumer.assign([TopicPartition(partition.topic, partition.number, start)])

@@ -110,6 +110,13 @@ def test_an_error_says_what_to_do(code: int, kind: type, says: str) -> None:
     assert says in str(error)
 
 
+def test_a_refusal_names_the_topics_that_were_written() -> None:
+    error = KafkaException(KafkaError(KafkaError.TOPIC_AUTHORIZATION_FAILED))
+    assert "It was writing a.journal, in.predictions." in str(
+        classify(error, {"in.predictions", "a.journal"})
+    )
+
+
 # ---- disturbed commits
 
 
