@@ -53,7 +53,7 @@ build/sanitized/.ready: $(READY)
 	@touch $@
 
 sanitize: build/sanitized/.ready ## the core's laws under AddressSanitizer and UndefinedBehaviorSanitizer
-	@cd build/sanitized && $(SANITIZED) -m pytest -q tests/learners/test_core.py tests/stream/test_fast_rows.py -m "not data" $(ARGS)
+	@cd build/sanitized && $(SANITIZED) -m pytest -q tests/learners/test_core.py tests/learners/test_nt_batch.py tests/stream/test_fast_rows.py -m "not data" $(ARGS)
 
 fuzz: build/sanitized/.ready ## random lives of the core under the sanitizers (ARGS="--seconds 600")
 	@cd build/sanitized && $(SANITIZED) -m tests.fuzz_core $(ARGS)

@@ -35,7 +35,17 @@ setup(
                 "learners.core._core",
                 [
                     f"learners/core/{name}"
-                    for name in ("_core.pyx", "tree.c", "nodes.c", "scores.c", "store.c", "cuts.c", "dump.c")
+                    for name in (
+                        "_core.pyx",
+                        "tree.c",
+                        "nodes.c",
+                        "scores.c",
+                        "store.c",
+                        "cuts.c",
+                        "bayes.c",
+                        "voices.c",
+                        "dump.c",
+                    )
                 ],
                 include_dirs=["learners/core"],
                 extra_compile_args=["-std=c11", "-Wall", *FLAGS],
@@ -59,6 +69,15 @@ setup(
                 depends=["learners/batch/batch.h"],
                 extra_compile_args=["-std=c11", "-Wall", *FLAGS],
                 extra_link_args=[f"-fsanitize={SANITIZE}"] if SANITIZE else [],
+            ),
+            *(
+                Extension(
+                    f"learners.mdl.{name}",
+                    [f"learners/mdl/{name}.py"],
+                    extra_compile_args=["-std=c11", "-Wall", *FLAGS],
+                    extra_link_args=[f"-fsanitize={SANITIZE}"] if SANITIZE else [],
+                )
+                for name in ("records", "judging", "growing", "tree")
             ),
             Extension(
                 "stream.fast.rows",

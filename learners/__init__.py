@@ -13,6 +13,7 @@ from learners.c45 import C45
 from learners.core.id5r import ID5R
 from learners.hat import hat_of
 from learners.learner import Learner, Options, make_options
+from learners.mdl.learner import MDL
 from learners.naive_tree import NT
 from learners.schema import Limits, Schema
 from learners.snapshot import SnapshotError, learner_of
@@ -22,7 +23,7 @@ from learners.utgoff.id4 import ID4
 from learners.utgoff.id5 import ID5
 
 LEARNERS: dict[str, type[Learner]] = {
-    learner.name: learner for learner in (ID3, ID3Prime, ID4, ID5, ID5R, reference.ID5R, NT, C45)
+    learner.name: learner for learner in (ID3, ID3Prime, ID4, ID5, ID5R, reference.ID5R, NT, C45, MDL)
 }
 """Every learner by the name it has in a configuration."""
 

@@ -23,6 +23,7 @@ class ChangeKind(StrEnum):
     RELABELLED = "relabelled"  # a leaf answers another class
     WITHERED = "withered"  # a branch lost its last instance
     CLEARED = "cleared"  # the last instance left the tree
+    DROPPED = "dropped"  # the past was dropped because answers got worse; the tree is of what is left
     RECUT = "recut"  # the thresholds of numbers were found anew, and the whole tree with them
 
 
@@ -35,6 +36,8 @@ class TreeChange:
     old_test: AttributeTest | None
     new_test: AttributeTest | None
     subtree: Outline | None
+    saved: float | None = None
+    """The bits that the change made the description shorter by, where the learner counts them."""
 
     @property
     def score(self) -> float | None:

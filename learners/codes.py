@@ -127,6 +127,8 @@ class Codes:
         self._class_codes: dict[str, int] = {}
         self._declared = {a.name: a for a in self.schema.attributes}
         for attribute in self.schema.attributes:
+            if attribute.wrong_cuts is not None:
+                raise ValueError(f'attribute "{attribute.name}": {attribute.wrong_cuts}')
             code = self._add_attribute(
                 attribute.name, "number" if attribute.type is AttributeType.NUMERIC else "any"
             )

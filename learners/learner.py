@@ -41,17 +41,22 @@ class Step(msgspec.Struct, frozen=True):
 class Prediction:
     """An answer and why.
 
-    `answer` is None where nothing has been learned yet, or where the tree has no answer (ID4).
+    `answer` is None where nothing has been learned yet, or where the tree has no answer (ID4). `by` says who
+    answered, where a learner has several answerers; `shares` are then how probable that one thinks each class.
     """
 
     answer: str | None
     counts: Counts = ()
     path: tuple[Step, ...] = ()
     flags: tuple[str, ...] = ()
+    by: str = ""
+    shares: tuple[tuple[str, float], ...] = ()
 
     @property
     def probabilities(self) -> dict[str, float]:
-        """The share of each class among the instances at the node that answered."""
+        """How probable each class is, by whoever answered: its share among the instances, or naive Bayes."""
+        if self.shares:
+            return {name: share for name, share in self.shares if share}
         total = sum(n for _, n in self.counts)
         return {name: n / total for name, n in self.counts if n}
 

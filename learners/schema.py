@@ -47,17 +47,18 @@ class Attribute(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     open: bool = True
     cuts: tuple[float, ...] = ()
 
-    def __post_init__(self) -> None:
-        """Refuse cuts that are none."""
+    @property
+    def wrong_cuts(self) -> str | None:
+        """What is wrong with the cuts; None where nothing is."""
         if not self.cuts:
-            return
+            return None
         if self.type is not AttributeType.NUMERIC:
-            raise ValueError(f'attribute "{self.name}" has cuts but is not numeric')
+            return "only a numeric attribute has cuts. Remove them, or make it numeric"
         if len(self.cuts) > MOST_CUTS:
-            raise ValueError(f'attribute "{self.name}" has more than {MOST_CUTS} cuts')
-        ascending = all(low < high for low, high in pairwise(self.cuts))
-        if not ascending or not all(map(math.isfinite, self.cuts)):
-            raise ValueError(f'the cuts of attribute "{self.name}" must be finite numbers in ascending order')
+            return f"there are {len(self.cuts)} cuts, more than {MOST_CUTS}"
+        if all(map(math.isfinite, self.cuts)) and all(low < high for low, high in pairwise(self.cuts)):
+            return None
+        return "cuts must be finite numbers in ascending order"
 
 
 class Schema(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

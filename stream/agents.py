@@ -6,6 +6,7 @@ from collections.abc import Callable
 from functools import partial
 
 from learners import make_learner
+from stream.background import build_beside
 from stream.codec import Decoder
 from stream.config import Agent, Config, Limits
 from stream.engine import MakeProcessor, Stop, Unit
@@ -39,6 +40,7 @@ def processor_factory(agent: Agent, limits: Limits, observe: Observe) -> MakePro
 
     def make(unit: Unit) -> LearningProcessor:
         learner = make_learner(agent.learner, agent.schema, agent.options, limits)
+        build_beside(learner)
         decoder = Decoder(agent.label, agent.id, limits.max_record_bytes, limits.max_depth)
         processor = LearningProcessor(learner, decoder, place_of(agent, unit), observe)
         observe(Made(agent.name, unit.model, processor))

@@ -221,6 +221,7 @@ def change_record(change: TreeChange) -> Change:
         score=change.score,
         margin=change.margin,
         subtree=msgspec.Raw(to_json(change.subtree).encode()),
+        saved_bits=msgspec.UNSET if change.saved is None else change.saved,
     )
 
 

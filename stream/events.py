@@ -51,7 +51,11 @@ class TreeName(msgspec.Struct, frozen=True):
 
 
 class Prediction(msgspec.Struct, frozen=True):
-    """The record of the prediction topic. `label` and `correct` are there only when the label is known."""
+    """The record of the prediction topic.
+
+    `answered_by` is there only when the learner has several answerers, `label` and `correct` only when the
+    label is known.
+    """
 
     id: RecordId
     agent: str
@@ -64,6 +68,7 @@ class Prediction(msgspec.Struct, frozen=True):
     flags: tuple[str, ...]
     tree: TreeName
     source: Source
+    answered_by: str | msgspec.UnsetType = msgspec.UNSET
     label: str | msgspec.UnsetType = msgspec.UNSET
     correct: bool | msgspec.UnsetType = msgspec.UNSET
 
@@ -84,7 +89,10 @@ class NodeTest(msgspec.Struct, frozen=True):
 
 
 class Change(msgspec.Struct, frozen=True):
-    """At `path` the tree now looks like `subtree`, in the form of the outline's JSON."""
+    """At `path` the tree now looks like `subtree`, in the form of the outline's JSON.
+
+    `saved_bits` is what the change made the description shorter by, where the learner counts bits.
+    """
 
     kind: ChangeKind
     path: tuple[PathStep, ...]
@@ -93,6 +101,7 @@ class Change(msgspec.Struct, frozen=True):
     score: float | None
     margin: float | None
     subtree: msgspec.Raw
+    saved_bits: float | msgspec.UnsetType = msgspec.UNSET
 
 
 class TreeState(msgspec.Struct, frozen=True):

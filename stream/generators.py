@@ -128,6 +128,8 @@ _CONCEPTS: tuple[Callable[[Generated], bool], ...] = (
     lambda block: block["size"] in ("medium", "large"),
 )
 
+_THRESHOLDS = (8.0, 14.0, 6.0, 11.0)
+
 
 def weather(seed: int) -> Iterator[Generated]:
     """Yield mornings of Quinlan's weather: is it one to play on (P) or not (N)?"""
@@ -178,10 +180,33 @@ def stagger(seed: int, *, period: int = 1_000) -> Iterator[Generated]:
         yield {"id": number, **block, "class": "in" if concept(block) else "out"}
 
 
+def sea(seed: int, *, period: int = 1_500, noise: float = 0.05) -> Iterator[Generated]:
+    """Yield points of three numbers; the sum of the first two decides the class, the third says nothing.
+
+    The threshold is another one after every period, so that what was learned before is wrong for some points.
+
+    Args:
+        seed: Which points.
+        period: How many points each threshold lasts before the next one comes.
+        noise: The share of points whose class is the wrong one.
+    """
+    chance = random.Random(seed)
+    number = 0
+    while True:
+        threshold = _THRESHOLDS[number // period % len(_THRESHOLDS)]
+        number += 1
+        point: Generated = {name: round(chance.uniform(0, 10), 2) for name in ("x", "y", "z")}
+        below = (float(point["x"] or 0) + float(point["y"] or 0) <= threshold) != (chance.random() < noise)
+        yield {"id": number, **point, "class": "below" if below else "above"}
+
+
 GENERATORS: Mapping[str, Generator] = MappingProxyType(
-    {"loans": loans, "multiplexer": multiplexer, "stagger": stagger, "weather": weather}
+    {"loans": loans, "multiplexer": multiplexer, "sea": sea, "stagger": stagger, "weather": weather}
 )
 """Every generator by the name it has on the command line."""
+
+OPTIONS: Mapping[str, Mapping[str, object]] = MappingProxyType({"sea": {"preset": "adaptive"}})
+"""What the default learner is best told about a generator's stream."""
 
 DEFAULT_GENERATOR = "loans"
 

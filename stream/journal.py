@@ -52,7 +52,11 @@ class Block(msgspec.Struct, array_like=True, frozen=True):
             return None
         # Of a record without a label the codes may be of what nothing is known about, which are negative.
         known = rows[chosen] if isinstance(rows, np.ndarray) else [rows[i] for i in chosen.tolist()]
-        wide = isinstance(known, np.ndarray) and known.dtype.itemsize == WIDE
+        wide = (
+            known.dtype.itemsize == WIDE
+            if isinstance(known, np.ndarray)
+            else any(code >> 32 for row in known for code in row)
+        )
         coded = np.asarray(known, dtype="<u8" if wide else "<u4").reshape(len(chosen), -1)
         return cls(
             coded.shape[1],

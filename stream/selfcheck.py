@@ -174,9 +174,9 @@ def batch_tree(learner: ID5R, state: State, ops: OpCounts) -> Outline | None:
     )
     rank = {name: place for place, name in enumerate(settings.tie_order)}
     order = sorted(range(state.width), key=lambda a: (rank.get(codes.attributes[a], len(rank)), a))
-    labels = np.frombuffer(state.labels, dtype="<u2").tolist()
-    rows = np.frombuffer(state.rows, dtype="<u2").reshape(len(labels), state.width).tolist()
-    times = np.frombuffer(state.times, dtype="<u4").tolist()
+    labels = np.frombuffer(state.tree.labels, dtype="<u2").tolist()
+    rows = np.frombuffer(state.tree.rows, dtype="<u2").reshape(len(labels), state.width).tolist()
+    times = np.frombuffer(state.tree.times, dtype="<u4").tolist()
     instances: list[tuple[tuple[Row, int], int]] = [
         ((tuple(row), label), number)
         for row, label, number in zip(rows, labels, times, strict=True)

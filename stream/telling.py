@@ -70,7 +70,7 @@ class Telling:
 
     def predictions(self, place: Place, tree: bytes, name: TreeName, start: int, end: int) -> list[bytes]:
         """Return the predictions of some records, which one tree has answered."""
-        if not isinstance(self._answers, Answers):
+        if not isinstance(self._answers, Answers) or self._answers.by is not None:
             return [self._encoded(place, name, index) for index in range(start, end)]
         answers, segment = self._answers, self.segment
         values: list[bytes] = []
@@ -108,6 +108,7 @@ class Telling:
                 flags=answer.flags,
                 tree=name,
                 source=Source(record.partition.topic, record.partition.number, record.offset),
+                answered_by=answer.by or msgspec.UNSET,
                 label=known,
                 correct=msgspec.UNSET if label < 0 else answer.answer == known,
             )

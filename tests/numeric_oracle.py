@@ -103,9 +103,15 @@ class Batch:
     cuts: dict[str, Cuts] = field(default_factory=dict)
     since: int = 0
     aged: bool = False
+    known: Tree | None = None  # the tree, as long as nothing has happened
 
     def learn(self, values: Mapping[str, object], label: object) -> None:
         """Take a record in."""
+        self.learn_and_drop(values, label, 0)
+
+    def learn_and_drop(self, values: Mapping[str, object], label: object, gone: int) -> None:
+        """Take a record in and let so many of the oldest go."""
+        self.known = None
         given: Description = {}
         for name, value in values.items():
             if name not in self.attributes:
@@ -120,12 +126,15 @@ class Batch:
         self.kept.append((given, text_of(label)))
         self.since += 1
         if self.window is not None and len(self.kept) > self.window:
-            del self.kept[: -self.window]
+            gone = len(self.kept) - self.window
+        if gone:
+            del self.kept[:gone]
             self.aged = True
-        self._recut()
+        self.recut()
 
     def forget(self, values: Mapping[str, object], label: object) -> None:
         """Let the oldest such record go."""
+        self.known = None
         given = {
             name: float(value)
             if name in self.cuts and isinstance(value, (int, float)) and not isinstance(value, bool)
@@ -138,11 +147,27 @@ class Batch:
 
     def drop(self, keep: int) -> None:
         """Let all but the last go."""
+        self.known = None
         if keep < len(self.kept):
             self.kept = self.kept[len(self.kept) - keep :]
             self.aged = True
+            self.since = min(self.since, keep)
 
-    def _recut(self) -> None:
+    def given(self, values: Mapping[str, object]) -> Description:
+        """Return a description as the tree sees it."""
+        found: Description = {}
+        for name, value in values.items():
+            if value is None or value == "?" or text_of(value) in self.sentinels:
+                continue
+            if name in self.cuts:
+                found[name] = float(value)  # type: ignore[arg-type]
+            else:
+                found[name] = text_of(value)
+        return found
+
+    def recut(self) -> None:
+        """Make the cuts anew if it is time to."""
+        self.known = None
         count = len(self.kept)
         young = count <= YOUNG
         if self.since * (YOUNG_SHARE if young else SHARE) < count or not self.cuts:
@@ -163,7 +188,9 @@ class Batch:
             return None
         rank = {name: place for place, name in enumerate(self.rules.tie_order)}
         order = sorted(self.attributes, key=lambda name: rank.get(name, len(rank)))
-        return _grow(self.kept, order, self.cuts, self.rules)
+        if self.known is None:
+            self.known = _grow(self.kept, order, self.cuts, self.rules)
+        return self.known
 
 
 def _is_overfull(cuts: Cuts, numbers: Sequence[float]) -> bool:

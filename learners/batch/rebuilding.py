@@ -9,17 +9,17 @@ begun some records before their tree is needed; whoever owns the learner may hav
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from functools import partial
-from typing import Annotated, ClassVar, NamedTuple, Self
+from typing import Annotated, ClassVar, Literal, NamedTuple, Self
 
 import msgspec
 import numpy as np
-from numpy.typing import NDArray
 
 from learners.batch.reading import UNSEEN, Reading
 from learners.batch.retained import Retained
 from learners.batch.state import State, dumped, loaded
-from learners.batch.table import Floats, Ints, Table
+from learners.batch.table import Floats, Ints, Sparse, Table
 from learners.batch.trees import BatchTree
+from learners.batch.values import numbers_of, stored, unsigned, with_zeros
 from learners.change import TreeChange, diff
 from learners.codes import MISSING_CODE, Codes, Row, growth_from
 from learners.learner import BatchResult, Labels, Learned, Options, Prediction, Rows
@@ -31,6 +31,8 @@ from learners.snapshot import SnapshotError, pack, unpack
 RECORD_WORK = 256
 VALUE_WORK = 8
 """What a record and each of its values cost in the stream, counted in values that a build looks at."""
+BYTES = 8
+"""How much memory a value takes that is kept."""
 SMALL = 1_000
 """Trees of at most so many records are built at once."""
 AHEAD = 8
@@ -44,7 +46,10 @@ class RebuildingOptions(Options, frozen=True):
 
     Attributes:
         window: How many records a tree is built from, the last ones; none: as many as are kept.
-        max_instances: How many records are kept at the most. It bounds the memory.
+        max_instances: How many records are kept at the most.
+        max_bytes: How much memory they may take; wide records are fewer.
+        absent: What a number that a record does not have stands for: it is missing, or it is zero, as counts
+            of words are, which are then learned from without their zeros.
         rebuild_share: The share of all work that goes into building trees; a tree is built anew at the latest
             when there are twice as many records. Work is counted, not timed.
         rebuild_every: A tree is built every so many records, whatever it costs; none: by its share.
@@ -54,6 +59,8 @@ class RebuildingOptions(Options, frozen=True):
 
     window: Positive | None = None
     max_instances: Positive = 100_000
+    max_bytes: Annotated[int, msgspec.Meta(ge=1_000_000)] = 1_000_000_000
+    absent: Literal["missing", "zero"] = "missing"
     rebuild_share: Annotated[float, msgspec.Meta(gt=0, lt=1)] = 0.2
     rebuild_every: Positive | None = None
     confidence: Annotated[float, msgspec.Meta(gt=0, le=0.5)] | None = 0.25
@@ -74,6 +81,7 @@ class Rebuilding(ABC):
     name: ClassVar[str]
     options_type: ClassVar[type[Options]] = RebuildingOptions
     takes_arrays: ClassVar[bool] = True
+    takes_numbers: ClassVar[bool] = True
 
     def __init__(
         self, schema: Schema | None = None, options: Options | None = None, limits: Limits | None = None
@@ -111,6 +119,8 @@ class Rebuilding(ABC):
 
     def learn_batch(self, rows: Rows, labels: Labels) -> BatchResult:
         """Answer each record, then learn from it."""
+        if not len(rows):
+            return BatchResult([], [], [])
         x = self._as_x(rows)
         named = np.asarray(labels, dtype=np.int32)
         predictions: list[Prediction] = []
@@ -155,7 +165,8 @@ class Rebuilding(ABC):
     @property
     def _most(self) -> int:
         """How many records a tree is built from at the most."""
-        return min(self.options.window or self.options.max_instances, self.options.max_instances)
+        fitting = max(1, self.options.max_bytes // (BYTES * (self._kept.width + 1)))
+        return min(self.options.window or fitting, self.options.max_instances, fitting)
 
     def _begin(self) -> None:
         """Begin a build of the records that are kept now."""
@@ -182,7 +193,11 @@ class Rebuilding(ABC):
         top = np.where(known, x, -1).max(axis=0).astype(np.int64) + 1 if x.shape[1] else np.zeros(0, np.int64)
         numeric = [self.codes.is_numeric(attribute) for attribute in range(x.shape[1])]
         arity = np.where(numeric, 0, top).astype(np.int32)
-        table = Table(np.ascontiguousarray(x), places[labels], len(classes), np.ascontiguousarray(arity))
+        rows: Floats | Sparse = np.ascontiguousarray(x)
+        if self.options.absent == "zero":
+            whole = with_zeros(x, arity == 0)
+            rows = whole if arity.any() else stored(whole)
+        table = Table(rows, places[labels], len(classes), np.ascontiguousarray(arity))
         return classes, partial(self._grow, table)
 
     def _swap(self) -> list[TreeChange]:
@@ -215,21 +230,23 @@ class Rebuilding(ABC):
         cost = work / records
         waits = cost * self._most / saved
         if records < self._most:
-            # Early trees are worth more than their share: none stays beyond twice its records.
-            waits = min(waits, records, cost * records / (saved - cost) if saved > cost else waits)
+            # Early trees are worth more than their share: none stays beyond twice its records, and the first
+            # ones, which cost next to nothing, not beyond a tenth more.
+            longest = records / 10 if records <= SMALL else records
+            waits = min(waits, longest, cost * records / (saved - cost) if saved > cost else waits)
         return 1 + int(waits)
 
     # ---- from codes to numbers
 
     def _as_x(self, rows: Rows) -> Floats:
         """Return rows as numbers: nominal values count from 0; what is missing is NaN."""
-        codes = _unsigned(rows)
+        codes = unsigned(rows)
         x = codes.astype(np.float64) - 1
         x[codes == MISSING_CODE] = np.nan
         x[codes == np.iinfo(codes.dtype).max] = UNSEEN
         for attribute in range(x.shape[1]):
             if self.codes.is_numeric(attribute):
-                x[:, attribute] = _numbers_of(codes[:, attribute].astype(np.uint64))
+                x[:, attribute] = numbers_of(codes[:, attribute].astype(np.uint64))
         return x
 
     # ---- reading
@@ -248,7 +265,10 @@ class Rebuilding(ABC):
         width = len(self._grown.tree.numeric)
         if x.shape[1] < width:
             x = np.hstack([x, np.full((len(x), width - x.shape[1]), np.nan)])
-        return self._grown.reading.answers(np.ascontiguousarray(x[:, :width]))
+        x = np.ascontiguousarray(x[:, :width])
+        if self.options.absent == "zero":
+            x = with_zeros(x, self._grown.tree.numeric > 0)
+        return self._grown.reading.answers(x)
 
     def outline(self) -> Outline | None:
         """Return the tree as data; None while nothing has been learned."""
@@ -318,19 +338,3 @@ class Rebuilding(ABC):
         except (msgspec.ValidationError, ValueError, TypeError, LookupError) as error:
             raise SnapshotError(f"the snapshot does not make a learner: {error}") from error
         return learner
-
-
-def _unsigned(rows: Rows) -> NDArray[np.uint32] | NDArray[np.uint64]:
-    """Return rows as an array; the largest number stands for what nothing has been learned about."""
-    if isinstance(rows, np.ndarray):
-        return rows
-    last = np.iinfo(np.uint64).max
-    codes = np.array([[int(code) & int(last) for code in row] for row in rows], dtype=np.uint64)
-    return codes.reshape(len(rows), -1)
-
-
-def _numbers_of(codes: NDArray[np.uint64]) -> Floats:
-    """Return the numbers that have some codes, as `learners.codes.number_of` does; NaN for a missing one."""
-    sign = np.uint64(1 << 63)
-    bits = np.where(codes >= sign, codes ^ sign, ~codes)
-    return np.where(codes == MISSING_CODE, np.nan, bits.view(np.float64))

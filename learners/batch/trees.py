@@ -185,9 +185,11 @@ class BatchNaiveTree:
 def _tree(nodes: Grown, coding: Coding, table: Table, filling: Filling | None) -> BatchTree:
     attribute, cut, first, branches, counts, looked = nodes
     by_cut = (attribute >= 0) & (table.numeric[attribute] > 0) if table.width else attribute >= 0
+    thresholds = coding.thresholds(np.where(by_cut, attribute, -1), np.where(by_cut, cut, 0))
+    # A cut above minus infinity is told as a number, which is all that a record can hold.
     return BatchTree(
         attribute,
-        coding.thresholds(np.where(by_cut, attribute, -1), np.where(by_cut, cut, 0)),
+        np.maximum(thresholds, np.finfo(np.float64).min),
         first,
         branches,
         counts,

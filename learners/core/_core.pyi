@@ -31,7 +31,8 @@ Dump = tuple[
 def cuts_of(numbers: Sequence[int], bins: int) -> list[int]: ...
 
 class Batch:
-    def __init__(self, rows: int, classes: int) -> None: ...
+    def __init__(self, rows: int, classes: int, voices: bool = False) -> None: ...
+    def voices(self) -> tuple[NDArray[np.int8], NDArray[np.float64]]: ...
     def arrays(
         self,
     ) -> tuple[
@@ -52,6 +53,7 @@ class CoreTree:
         max_bytes: int = 0,
         small: int = 256,
         bins: int = 32,
+        ordered: bool = False,
     ) -> None: ...
     def reserve(
         self,
@@ -64,10 +66,11 @@ class CoreTree:
     def cuts(self, attribute: int) -> tuple[list[int], int]: ...
     cut_age: tuple[int, bool]
     def take_recut(self) -> bool: ...
+    def take_dropped(self) -> bool: ...
     def learn(self, row: Row, label: int) -> None: ...
     def forget(self, row: Row, label: int) -> bool: ...
     def answer(
-        self, row: Row
+        self, row: Row, with_instances: bool = True
     ) -> tuple[int, int, list[int], list[CodeStep], list[tuple[Row, int, int]] | None]: ...
     def run(
         self,
@@ -91,7 +94,7 @@ class CoreTree:
         labels: NDArray[np.uint16],
         times: NDArray[np.uint32],
         ring: NDArray[np.uint32],
-        form: NDArray[np.int64],
+        form: NDArray[np.int64] | None,
         operations: tuple[int, ...],
     ) -> None: ...
     @property
@@ -102,3 +105,31 @@ class CoreTree:
     def distinct(self) -> int: ...
     @property
     def bytes(self) -> int: ...
+
+class Voices:
+    def __init__(
+        self,
+        main: CoreTree,
+        recent: CoreTree | None,
+        candidate: CoreTree | None,
+        answer: str,
+        drift: str,
+        decay: float,
+    ) -> None: ...
+    def learn(self, row: Row, label: int) -> None: ...
+    def forget(self, row: Row, label: int) -> bool: ...
+    def answer(self, row: Row) -> tuple[int, int, list[float]]: ...
+    def run(
+        self,
+        codes: NDArray[np.uint32] | NDArray[np.uint64],
+        labels: NDArray[np.int32],
+        start: int,
+        stop: int,
+        batch: Batch,
+    ) -> tuple[int, int]: ...
+    @property
+    def drops(self) -> int: ...
+    state: tuple[list[list[float]], list[int], list[float], list[int]]
+    main: CoreTree
+    recent: CoreTree | None
+    candidate: CoreTree | None

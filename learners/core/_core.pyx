@@ -3,7 +3,7 @@
 
 cimport cython
 from cpython.mem cimport PyMem_Free, PyMem_Malloc
-from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
+from libc.stdint cimport int8_t, int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 from libc.stdlib cimport free
 from libc.string cimport memcpy, memset
 
@@ -44,6 +44,7 @@ cdef extern from "core.h" nogil:
         int hat, replace
         int64_t window, max_bytes, small
         int32_t bins
+        int ordered
     ctypedef struct Scale:
         int32_t number, fixed, count, median
         uint64_t *cuts
@@ -77,6 +78,7 @@ cdef extern from "core.h" nogil:
         int64_t since_cuts
         uint8_t aged
         uint8_t recut
+        uint8_t dropped
         uint8_t changed
         uint8_t failed
         int64_t least_gain
@@ -104,6 +106,7 @@ cdef extern from "core.h" nogil:
     void tree_learn(Tree *tree, int32_t label)
     int tree_forget(Tree *tree, int32_t label)
     void tree_settle(Tree *tree)
+    void tree_relist(Tree *tree)
     int64_t tree_bytes(const Tree *tree)
     int64_t tree_run(Tree *tree, const void *codes, int wide, const int32_t *labels, int64_t start, int64_t end,
                      int stop, int32_t *answers, int32_t *how, uint64_t *nodes, uint32_t *counts, Ops *spent, int *why)
@@ -116,6 +119,39 @@ cdef extern from "core.h" nogil:
     int32_t majority(const Tree *tree, const Node *node)
     void node_unexplain(const Tree *tree, Node *node)
     Test branching(const Node *node)
+
+cdef extern from "voices.h" nogil:
+    enum: ROOT_BAYES, LEAF_BAYES, MAJORITY, ANSWERERS
+    enum: DRIFT_NONE, DRIFT_DDM, DRIFT_VERIFIED
+    ctypedef struct Record:
+        double answerers[3]
+        double tree
+    ctypedef struct Opinion:
+        Answer where
+        int32_t answers[3]
+        int32_t chosen
+        int32_t answer
+    ctypedef struct Monitor:
+        int64_t n, errors
+        double lowest_p, lowest_s
+        int64_t since_warning
+    ctypedef struct _Voices "Voices":
+        Tree *main
+        Tree *recent
+        Tree *candidate
+        int adaptive, only_bayes, drift
+        double decay
+        Record main_record, recent_record, candidate_record
+        Monitor monitor
+        int64_t candidate_age, only_candidate, only_main
+        uint64_t drops
+    void voices_reset_monitor(Monitor *monitor)
+    int32_t voices_answer(const _Voices *voices, Opinion *main, int32_t *by, double *shares)
+    void voices_learn(_Voices *voices, int32_t label)
+    int voices_forget(_Voices *voices, int32_t label)
+    int64_t voices_run(_Voices *voices, const void *codes, int wide, const int32_t *labels, int64_t start,
+                       int64_t end, int stop, int32_t *answers, int32_t *how, int8_t *by, uint64_t *nodes,
+                       uint32_t *counts, double *shares, Ops *spent, int *why)
 
 cdef extern from "dump.h" nogil:
     ctypedef struct Numbers:
@@ -173,6 +209,7 @@ cdef class CoreTree:
         max_bytes: How much memory may be used; 0: no limit.
         small: Subtrees of at most so many instances are not transposed but made anew.
         bins: How many bins the cuts of a number make, at the most.
+        ordered: Whether the order of arrival is kept, though nothing has to leave by it.
     """
 
     cdef Tree *tree
@@ -183,7 +220,7 @@ cdef class CoreTree:
     def __cinit__(
         self, *, bint gain_ratio=False, critical=None, critical_pearson=None, int records_per_value=0,
         bint hat=False, bint replace=False, int64_t window=0, int64_t max_bytes=0, int64_t small=256,
-        int32_t bins=32,
+        int32_t bins=32, bint ordered=False,
     ):
         cdef Settings settings
         memset(&settings, 0, sizeof(settings))
@@ -197,6 +234,7 @@ cdef class CoreTree:
         settings.max_bytes = max_bytes
         settings.small = small
         settings.bins = bins
+        settings.ordered = ordered
         self.tree = tree_new(&settings)
         if self.tree is NULL:
             raise MemoryError
@@ -272,6 +310,12 @@ cdef class CoreTree:
         self.tree.recut = 0
         return told
 
+    def take_dropped(self):
+        """Return whether the past was dropped since this was last asked."""
+        told = bool(self.tree.dropped)
+        self.tree.dropped = 0
+        return told
+
     cdef int _take_row(self, row) except -1:
         cdef int32_t width = self.tree.attributes, a = 0
         cdef uint64_t *codes = <uint64_t *>PyMem_Malloc((width + 1) * sizeof(uint64_t))
@@ -302,7 +346,7 @@ cdef class CoreTree:
         self._check()
         return not missing
 
-    def answer(self, row):
+    def answer(self, row, bint with_instances=True):
         """Return (class or -1, how, counts of the classes, steps, instances below if needed) of a row.
 
         A step is (attribute, value or branch, runner-up or -1, margin, cut or -1). The instances, as (row, class, times), are
@@ -315,7 +359,7 @@ cdef class CoreTree:
             return -1, ANSWER_PLAIN, [], [], None
         steps = self._steps(told)
         counts = [told.node.classes[c] for c in range(self.tree.classes)]
-        below = self._instances_of(told.node) if told.how == ANSWER_MISSING else None
+        below = self._instances_of(told.node) if told.how == ANSWER_MISSING and with_instances else None
         return majority(self.tree, told.node), told.how, counts, steps, below
 
     cdef list _steps(self, Answer told):
@@ -384,8 +428,7 @@ cdef class CoreTree:
         cdef int wide = codes.dtype == np.uint64
         if start >= end:
             return end, RAN_OUT
-        if not wide and self.tree.numbers:
-            raise ValueError("rows with numbers have codes of 64 bits")
+        self._check_batch(codes, labels, batch)
         if codes.shape[0] and codes.shape[1]:
             if wide:
                 wide_codes = codes
@@ -393,10 +436,6 @@ cdef class CoreTree:
             else:
                 narrow_codes = codes
                 data = &narrow_codes[0, 0]
-        if codes.shape[0] != end or codes.shape[1] != self.tree.attributes or batch.answers.shape[0] != end:
-            raise ValueError("rows, labels and results differ in size")
-        if batch.counts.shape[1] != self.tree.classes:
-            raise ValueError("the results have room for another number of classes")
         with nogil:
             reached = tree_run(
                 self.tree, data, wide, &labels[0], start, end, stop, &batch.answers[0], &batch.how[0],
@@ -405,6 +444,18 @@ cdef class CoreTree:
             )
         self._check()
         return reached, why
+
+    cdef int _check_batch(self, codes, const int32_t[::1] labels, Batch batch) except -1:
+        """See to it that nothing is read or written that is not there."""
+        if codes.dtype != np.uint64 and (codes.dtype != np.uint32 or self.tree.numbers):
+            raise ValueError("codes have 32 bits, or 64 where there are numbers")
+        if codes.shape[0] != len(labels) or codes.shape[1] != self.tree.attributes:
+            raise ValueError("rows and labels differ in size")
+        if batch.answers.shape[0] != len(labels):
+            raise ValueError("labels and results differ in size")
+        if batch.counts.shape[1] != self.tree.classes:
+            raise ValueError("the results have room for another number of classes")
+        return 0
 
     def explained(self):
         """Note that the answer to the row at hand has been explained."""
@@ -613,6 +664,8 @@ cdef class CoreTree:
     def load(self, rows, numbers, labels, times, ring, form, operations):
         """Restore what `dump` returned into a fresh tree that has room and its cuts.
 
+        Without a form the tree is made anew from its instances.
+
         Raises:
             ValueError: It is not what `dump` could have returned.
         """
@@ -639,6 +692,10 @@ cdef class CoreTree:
         for k in range(len(ring)):
             if store_arrived(store, <uint32_t>ring[k]):
                 raise MemoryError
+        if form is None:
+            tree_relist(self.tree)
+            self._check()
+            return
         cdef const int64_t[::1] form_view = np.ascontiguousarray(form, dtype=np.int64)
         cdef int bad = tree_load(self.tree, &form_view[0] if len(form) else NULL, len(form))
         if bad or self.tree.failed:
@@ -651,6 +708,137 @@ cdef class CoreTree:
 
 
 @cython.final
+cdef class Voices:
+    """Who is believed: the answerers of a tree, the tree of the last few records, and when the past is dropped.
+
+    Args:
+        main: The tree of everything that is retained.
+        recent: The tree of the last few records.
+        candidate: Room for a tree that shows whether the past is worth dropping; needed for "verified".
+        answer: "tree", "adaptive" or "bayes".
+        drift: "none", "ddm" or "verified".
+        decay: What a right answer still counts, one record later.
+    """
+
+    cdef _Voices voices
+    cdef readonly CoreTree main, recent, candidate
+
+    def __cinit__(
+        self, CoreTree main not None, CoreTree recent, CoreTree candidate, str answer, str drift, double decay
+    ):
+        memset(&self.voices, 0, sizeof(self.voices))
+        self.main, self.recent, self.candidate = main, recent, candidate
+        self.voices.main = main.tree
+        self.voices.recent = NULL if recent is None else recent.tree
+        self.voices.candidate = NULL if candidate is None else candidate.tree
+        self.voices.adaptive = answer != "tree"
+        self.voices.only_bayes = answer == "bayes"
+        self.voices.drift = {"none": DRIFT_NONE, "ddm": DRIFT_DDM, "verified": DRIFT_VERIFIED}[drift]
+        self.voices.decay = decay
+        if drift == "verified" and candidate is None:
+            raise ValueError("there is no room for a candidate")
+        voices_reset_monitor(&self.voices.monitor)
+
+    cdef int _take_row(self, row) except -1:
+        for tree in (self.main, self.recent, self.candidate):
+            if tree is not None:
+                (<CoreTree>tree)._take_row(row)
+        return 0
+
+    cdef int _check(self) except -1:
+        for tree in (self.main, self.recent, self.candidate):
+            if tree is not None:
+                (<CoreTree>tree)._check()
+        return 0
+
+    def learn(self, row, int32_t label):
+        """Answer a row, judge the answerers by its label, and learn it."""
+        self._take_row(row)
+        with nogil:
+            voices_learn(&self.voices, label)
+        self._check()
+
+    def forget(self, row, int32_t label):
+        """Forget a row; return whether it was there."""
+        self._take_row(row)
+        cdef int missing
+        with nogil:
+            missing = voices_forget(&self.voices, label)
+        self._check()
+        return not missing
+
+    def answer(self, row):
+        """Return (class or -1, answerer, share of each class) of a row."""
+        cdef Opinion told
+        cdef int32_t by = 0, answer
+        shares = np.zeros(max(self.main.tree.classes, 1), dtype=np.float64)
+        cdef double[::1] view = shares
+        self._take_row(row)
+        answer = voices_answer(&self.voices, &told, &by, &view[0])
+        self._check()
+        return answer, by, shares.tolist()
+
+    def run(self, codes, const int32_t[::1] labels, int64_t start, int stop, Batch batch):
+        """Answer each row from `start` on, then learn it; return the row to go on with, and why it stopped."""
+        cdef int why
+        cdef int64_t reached, end = labels.shape[0]
+        cdef uint64_t nothing = 0
+        cdef const void *data = &nothing
+        cdef int wide = codes.dtype == np.uint64
+        cdef const uint8_t[::1] view
+        if start >= end:
+            return end, RAN_OUT
+        self.main._check_batch(codes, labels, batch)
+        if codes.shape[0] and codes.shape[1]:
+            view = np.ascontiguousarray(codes).reshape(-1).view(np.uint8)
+            data = &view[0]
+        with nogil:
+            reached = voices_run(
+                &self.voices, data, wide, &labels[0], start, end, stop, &batch.answers[0], &batch.how[0],
+                &batch.by[0], &batch.nodes[0], &batch.counts[0, 0] if self.voices.main.classes else NULL,
+                &batch.shares[0, 0] if self.voices.main.classes else NULL, <Ops *>&batch.spent[0, 0], &why,
+            )
+        self._check()
+        return reached, why
+
+    @property
+    def drops(self):
+        """How often the past was dropped."""
+        return self.voices.drops
+
+    @property
+    def state(self):
+        """Everything that is not in the trees, as plain numbers."""
+        cdef _Voices *v = &self.voices
+        cdef int i
+        records = [
+            [v.main_record.answerers[i] for i in range(3)] + [v.main_record.tree],
+            [v.recent_record.answerers[i] for i in range(3)] + [v.recent_record.tree],
+            [v.candidate_record.answerers[i] for i in range(3)] + [v.candidate_record.tree],
+        ]
+        monitor = [v.monitor.n, v.monitor.errors, v.monitor.since_warning]
+        lowest = [v.monitor.lowest_p, v.monitor.lowest_s]
+        return records, monitor, lowest, [v.candidate_age, v.only_candidate, v.only_main, v.drops]
+
+    @state.setter
+    def state(self, state):
+        cdef _Voices *v = &self.voices
+        records, monitor, lowest, trial = state
+        for i in range(3):
+            v.main_record.answerers[i] = records[0][i]
+            v.recent_record.answerers[i] = records[1][i]
+            v.candidate_record.answerers[i] = records[2][i]
+        v.main_record.tree, v.recent_record.tree, v.candidate_record.tree = (
+            records[0][3], records[1][3], records[2][3],
+        )
+        v.monitor.n, v.monitor.errors, v.monitor.since_warning = monitor
+        v.monitor.lowest_p, v.monitor.lowest_s = lowest
+        v.candidate_age, v.only_candidate, v.only_main, v.drops = trial
+        if v.candidate_age and v.candidate is NULL:
+            raise ValueError("there is no room for a candidate")
+
+
+@cython.final
 cdef class Batch:
     """Room for what a batch comes to, row by row."""
 
@@ -659,13 +847,21 @@ cdef class Batch:
     cdef uint64_t[::1] nodes
     cdef uint32_t[:, ::1] counts
     cdef uint64_t[:, ::1] spent
+    cdef int8_t[::1] by
+    cdef double[:, ::1] shares
 
-    def __init__(self, Py_ssize_t rows, Py_ssize_t classes):
+    def __init__(self, Py_ssize_t rows, Py_ssize_t classes, bint voices=False):
         self.answers = np.full(rows, -1, dtype=np.int32)
         self.how = np.zeros(rows, dtype=np.int32)
         self.nodes = np.zeros(rows, dtype=np.uint64)
         self.counts = np.zeros((rows, classes), dtype=np.uint32)
         self.spent = np.zeros((rows, sizeof(Ops) // sizeof(uint64_t)), dtype=np.uint64)
+        self.by = np.zeros(rows if voices else 0, dtype=np.int8)
+        self.shares = np.zeros((rows if voices else 0, classes), dtype=np.float64)
+
+    def voices(self):
+        """Return (answerer, share of each class) of each row."""
+        return np.asarray(self.by), np.asarray(self.shares)
 
     def arrays(self):
         """Return (answers, how, nodes, counts, operations spent before each row)."""

@@ -53,9 +53,17 @@ class Answers(Sequence[Prediction]):
         counts: How many instances of each class were behind the answer.
         paths: The decisions that led to it.
         special: Answers to values that are missing or were never seen, by row: these stand for themselves.
+        by: Who answered, where there is a choice; otherwise None.
+        shares: How probable each class is, by whoever answered.
     """
 
-    def __init__(self, learner: "ID5R", classes: NDArray[np.int32], counts: NDArray[np.uint32]) -> None:
+    def __init__(
+        self, learner: "ID5R", classes: NDArray[np.int32], counts: NDArray[np.uint32], batch: _core.Batch
+    ) -> None:
+        self.by: NDArray[np.int8] | None = None
+        self.shares: NDArray[np.float64] | None = None
+        if learner.voices is not None:
+            self.by, self.shares = batch.voices()
         self.classes = classes
         self.counts = counts
         self.paths: list[tuple[Step, ...]] = []
@@ -75,8 +83,12 @@ class Answers(Sequence[Prediction]):
         special = self.special.get(index)
         if special is not None:
             return special
-        path = self.paths[index]
-        return self._learner.prediction(int(self.classes[index]), self.counts[index].tolist(), path, ())
+        path, answer, counts = self.paths[index], int(self.classes[index]), self.counts[index].tolist()
+        if self.by is None or self.shares is None:
+            return self._learner.prediction(answer, counts, path, ())
+        return self._learner.prediction(
+            answer, counts, path, (), int(self.by[index]), self.shares[index].tolist()
+        )
 
 
 class _LearnedRecords(Sequence[Learned | None]):
@@ -115,9 +127,10 @@ def run_batch(
 ) -> BatchResult:
     """Answer each row, then learn it, in order."""
     tree = learner.tree
-    batch = _core.Batch(len(labels), len(learner.codes.classes))
+    batch = _core.Batch(len(labels), len(learner.codes.classes), learner.voices is not None)
     classes, _, nodes, counts, spent = batch.arrays()
-    answers = Answers(learner, classes, counts)
+    answers = Answers(learner, classes, counts, batch)
+    run = tree.run if learner.voices is None else learner.voices.run
     changes: dict[int, Told] = {}
     start = 0
 
@@ -127,14 +140,14 @@ def run_batch(
             changes[index] = (told, digest(learner.outline_lately), size(learner.outline_lately))
 
     while start < len(labels):
-        reached, why = tree.run(codes, labels, start, _STOP, batch)
+        reached, why = run(codes, labels, start, _STOP, batch)
         answers.paths.extend(map(learner.explanations.path, nodes[start:reached].tolist()))
         start = reached
         if why == _core.CHANGED:
             tell(reached - 1)
         elif why == _core.UNEXPLAINED:
             row = _signed(codes[reached])
-            _, how, _, steps, _ = tree.answer(row)
+            _, how, _, steps, _ = tree.answer(row, False)
             if how == _core.PLAIN:
                 # Explained once and for all: the same row goes on from here.
                 learner.explanations.add(tree, int(nodes[reached]), learner.steps(steps))
@@ -152,7 +165,11 @@ def _learn_special(learner: "ID5R", row: Row, label: int, answers: Answers) -> t
     answers.special[len(answers)] = prediction
     answers.paths.append(prediction.path)
     before = learner.tree.operations()
-    if label >= 0 and not (learner.options.train == "errors" and learner.is_right(prediction, label)):
+    if label < 0:
+        return before
+    if learner.voices is not None:
+        learner.voices.learn(row, label)
+    elif learner.options.train != "errors" or not learner.is_right(prediction, label):
         learner.tree.learn(row, label)
     return before
 

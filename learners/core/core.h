@@ -70,6 +70,7 @@ typedef struct {
     int64_t max_bytes;         /* memory used; 0: no limit */
     int64_t small;             /* a subtree of so few instances is cheaper to make anew than to transpose */
     int32_t bins;              /* how many bins the cuts of a number make, at the most */
+    int ordered;               /* the order of arrival is kept, whatever else is set */
 } Settings;
 
 /* The instances: identical ones are kept once, with how often. */
@@ -123,9 +124,11 @@ typedef struct {
     int32_t *best_cut;  /* by attribute, as of the score at hand; -1: no cut divides */
     int64_t *next_best; /* by attribute: the best S of the other cuts */
     uint32_t *below_cut; /* by class: how many are below the cut at hand */
+    int64_t *votes; /* by class: what speaks for it */
     int64_t since_cuts; /* instances learned since the cuts were made */
     uint8_t aged;       /* something was forgotten since then */
     uint8_t recut;      /* the cuts have changed since this was last asked */
+    uint8_t dropped;    /* the past was dropped since this was last asked */
     int32_t *order;      /* attributes in the order in which ties are broken */
     int32_t *class_rank; /* classes in the order in which ties are broken */
     uint8_t *used;       /* while going down: attributes tested above */
@@ -252,6 +255,8 @@ int tree_forget(Tree *tree, int32_t label);
 int tree_holds(Tree *tree, int32_t label);
 int tree_forget_oldest(Tree *tree);
 void tree_settle(Tree *tree);
+void tree_keep_last(Tree *tree, int64_t keep);
+void tree_take_last(Tree *tree, const Tree *from, int64_t count);
 int64_t tree_bytes(const Tree *tree);
 int64_t tree_run(Tree *tree, const void *codes, int wide, const int32_t *labels, int64_t start, int64_t end,
                  int stop, int32_t *answers, int32_t *how, uint64_t *nodes, uint32_t *counts, Ops *spent, int *why);

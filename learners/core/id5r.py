@@ -20,7 +20,17 @@ from learners.core import _core
 from learners.core.batches import Explanations, run_batch
 from learners.core.without import Without
 from learners.cuts import Cuts
-from learners.learner import FLAG_UNSEEN, BatchResult, Labels, Learned, Options, Prediction, Rows, Step
+from learners.learner import (
+    FLAG_MISSING,
+    FLAG_UNSEEN,
+    BatchResult,
+    Labels,
+    Learned,
+    Options,
+    Prediction,
+    Rows,
+    Step,
+)
 from learners.merit import ROUNDING, chi_square_threshold, critical_gain
 from learners.ops import OpCounts
 from learners.outline import Outline
@@ -30,6 +40,12 @@ from learners.utgoff.selection import Selection
 
 CodeStep = tuple[int, int, int, int, int]
 """A decision as codes: attribute, value or branch, runner-up or -1, margin, cut or -1."""
+RECENT = 500
+"""How many records the second tree has with the preset."""
+DECAY = 0.998
+"""What a right answer counts one record later, where there may be drift."""
+ANSWERERS = ("root-bayes", "leaf-bayes", "leaf", "recent-root-bayes", "recent-leaf-bayes", "recent-leaf")
+"""Who may answer."""
 SMALL = 256
 """Subtrees of at most so many instances are made anew instead of being transposed: measured, not critical."""
 Positive = Annotated[int, msgspec.Meta(ge=1)]
@@ -55,6 +71,14 @@ class CoreOptions(Options, frozen=True):
         max_instances: A cap on the instances retained; the oldest leave. If there is a window, the smaller
             of the two holds.
         max_bytes: A cap on the memory of the model; the oldest instances leave.
+        answer: Who answers: "tree", the majority of the leaf, which is what the path says; or "adaptive":
+            naive Bayes from the root's counts, naive Bayes from the leaf's, or that majority, whichever has
+            been right most often; or "bayes": naive Bayes from the root's counts alone, for comparison.
+        drift: When the past is dropped: "none", never; "ddm", when the answers get clearly worse than they
+            were; "verified", when they do and a tree without the past turns out to be better.
+        recent: Of how many of the last records a second tree is kept, which answers whenever it has been
+            right more often lately; none: there is no such tree.
+        preset: "adaptive": answer = "adaptive", drift = "ddm" and recent = 500, where they are not set.
         on_contradiction: What happens when a description comes again with another class: both are kept, or
             the newer replaces the older (section 6).
     """
@@ -70,16 +94,23 @@ class CoreOptions(Options, frozen=True):
     max_instances: Positive | None = None
     max_bytes: Annotated[int, msgspec.Meta(ge=1_000_000)] | None = None
     on_contradiction: Literal["keep", "replace"] = "keep"
+    answer: Literal["tree", "adaptive", "bayes"] = "tree"
+    drift: Literal["ddm", "verified"] | None = None
+    recent: Positive | None = None
+    preset: Literal["adaptive"] | None = None
+
+    def in_effect(self) -> "CoreOptions":
+        """Return the settings with those of the preset filled in."""
+        if self.preset is None:
+            return self
+        return msgspec.structs.replace(
+            self, answer="adaptive", drift=self.drift or "ddm", recent=self.recent or RECENT
+        )
 
 
-class State(msgspec.Struct):
-    """The body of a snapshot: little-endian arrays, and how wide the rows are."""
+class TreeState(msgspec.Struct):
+    """A tree in a snapshot: little-endian arrays, and the cuts of its numbers."""
 
-    schema: Schema
-    options: dict[str, object]
-    codes: list[object]
-    width: int
-    numeric: list[int]
     cuts: list[tuple[list[int], int]]
     cut_age: tuple[int, bool]
     rows: bytes
@@ -87,8 +118,22 @@ class State(msgspec.Struct):
     labels: bytes
     times: bytes
     ring: bytes
-    form: bytes
+    form: bytes | None
     ops: list[int]
+
+
+class State(msgspec.Struct):
+    """The body of a snapshot; `width` is how wide the rows are, `numeric` which attributes are numbers."""
+
+    schema: Schema
+    options: dict[str, object]
+    codes: list[object]
+    width: int
+    numeric: list[int]
+    tree: TreeState
+    recent: TreeState | None
+    candidate: TreeState | None
+    voices: tuple[list[list[float]], list[int], list[float], list[int]] | None
 
 
 class ID5R:
@@ -118,7 +163,9 @@ class ID5R:
         self.options: CoreOptions = settings
         self.schema = schema or Schema()
         self.codes = Codes(self.schema, limits, reject_missing=settings.missing == "reject", numbers=True)
-        self.tree = _make_tree(settings)
+        effective = settings.in_effect()
+        self.tree = _make_tree(effective, ordered=effective.drift is not None)
+        self.voices = _make_voices(effective, self.tree)
         self._selection = Selection(
             settings.selection,
             settings.significance,
@@ -133,7 +180,8 @@ class ID5R:
         self.make_room(self._width, [a for a in range(self._width) if self.codes.is_numeric(a)])
         for place, attribute in enumerate(self.schema.attributes):
             if attribute.cuts:
-                self.tree.set_cuts(place, list(map(number_code, attribute.cuts)), 1, True)
+                for tree in self._trees():
+                    tree.set_cuts(place, list(map(number_code, attribute.cuts)), 1, True)
 
     # ---- learning
 
@@ -148,17 +196,18 @@ class ID5R:
 
     def learn(self, row: Row, label: int) -> list[TreeChange]:
         """Learn from an instance given as codes."""
-        if self.options.train == "errors" and self.is_right(self.answer(row), label):
+        if self.voices is None and self.options.train == "errors" and self.is_right(self.answer(row), label):
             return []
         self.make_room(len(row), self._new_numbers(row))
-        self.tree.learn(row, label)
+        (self.voices or self.tree).learn(row, label)
         return self.publish()
 
     def forget_one(self, instance: Instance) -> list[TreeChange]:
         """Forget one instance that was learned before, as if it had never come."""
         row = self.codes.recall(instance.values)
         label = self.codes.class_code(instance.label)
-        if row is None or label < 0 or any(row[self._width :]) or not self.tree.forget(row, label):
+        keeper = self.voices or self.tree
+        if row is None or label < 0 or any(row[self._width :]) or not keeper.forget(row, label):
             raise InstanceError(Misfit.UNKNOWN_VALUE, "instance", "no such instance is retained")
         return self.publish()
 
@@ -243,8 +292,14 @@ class ID5R:
             places[a] = place
             declared = self.schema.attributes[a].cuts if a < len(self.schema.attributes) else ()
             sizes[a] = max(self.options.bins, len(declared) + 1) + 1
-        self.tree.reserve(sizes, order, ranks, places)
+        for tree in self._trees():
+            tree.reserve(sizes, order, ranks, places)
         self._room_for = self.codes.grown
+
+    def _trees(self) -> list[_core.CoreTree]:
+        """Return all trees: that of what is retained, and those beside it."""
+        beside = () if self.voices is None else (self.voices.recent, self.voices.candidate)
+        return [self.tree, *(tree for tree in beside if tree is not None)]
 
     def _tie_rank(self, attribute: int) -> tuple[int, int]:
         """Return the place of an attribute in the order in which ties are broken."""
@@ -255,7 +310,10 @@ class ID5R:
         """Return how the tree has changed since the last call."""
         before = self._published
         now = self._published = self.tree.outline(self.codes, self._by_ratio, False)
-        if self.tree.take_recut():
+        recut = self.tree.take_recut()
+        if self.tree.take_dropped():
+            return change_of_all(before, now, ChangeKind.DROPPED)
+        if recut:
             return change_of_all(before, now, ChangeKind.RECUT)
         changes = diff(before, now, ChangeKind.PULLED_UP)
         # What looks the same as before was told with the counts of then; a change tells those of now.
@@ -289,8 +347,12 @@ class ID5R:
 
     def answer(self, row: Row) -> Prediction:
         """Answer a description given as codes."""
-        answer, how, counts, steps, below = self.tree.answer(row)
+        answer, how, counts, steps, below = self.tree.answer(row, self.voices is None)
         path = self.steps(steps)
+        if self.voices is not None:
+            found, by, shares = self.voices.answer(row)
+            flags = {_core.MISSING: (FLAG_MISSING,), _core.UNSEEN: (FLAG_UNSEEN,)}.get(how, ())
+            return self.prediction(found, counts, path, flags, by, shares)
         if how == _core.MISSING:
             assert below is not None
             used = {step[0] for step in steps if step[4] < 0}
@@ -298,12 +360,23 @@ class ID5R:
         return self.prediction(answer, counts, path, (FLAG_UNSEEN,) if how == _core.UNSEEN else ())
 
     def prediction(
-        self, answer: int, counts: Sequence[int], path: tuple[Step, ...], flags: tuple[str, ...]
+        self,
+        answer: int,
+        counts: Sequence[int],
+        path: tuple[Step, ...],
+        flags: tuple[str, ...],
+        by: int = -1,
+        shares: Sequence[float] = (),
     ) -> Prediction:
-        """Return an answer in names."""
+        """Return an answer in names; `by` is one of `ANSWERERS`, where there is a choice."""
         names = self.codes.classes
         told = tuple(sorted((names[code], int(n)) for code, n in enumerate(counts) if n))
-        return Prediction(None if answer < 0 else names[answer], told, path, flags)
+        if answer < 0:
+            return Prediction(None, told, path, flags)
+        if by < 0:
+            return Prediction(names[answer], told, path, flags)
+        likely = tuple(sorted((names[code], share) for code, share in enumerate(shares) if share))
+        return Prediction(names[answer], told, path, flags, ANSWERERS[by], likely)
 
     def steps(self, steps: Sequence[CodeStep]) -> tuple[Step, ...]:
         """Return the decisions on the way to an answer in names."""
@@ -339,15 +412,19 @@ class ID5R:
 
     @property
     def model_bytes(self) -> int:
-        """How much memory the tree holds."""
-        return self.tree.bytes
+        """How much memory the trees hold."""
+        return sum(tree.bytes for tree in self._trees())
+
+    @property
+    def drops(self) -> int:
+        """How often the past was dropped."""
+        return 0 if self.voices is None else self.voices.drops
 
     # ---- snapshots
 
     def snapshot(self) -> bytes:
         """Return everything that is needed to go on exactly as if nothing had happened."""
-        self.tree.settle()
-        rows, numbers, labels, times, ring, form, ops = self.tree.dump()
+        voices = self.voices
         return pack(
             self.name,
             State(
@@ -356,16 +433,29 @@ class ID5R:
                 codes=list(self.codes.dump()),
                 width=self._width,
                 numeric=self._numeric,
-                cuts=[self.tree.cuts(a) for a in self._numeric],
-                cut_age=self.tree.cut_age,
-                rows=rows.tobytes(),
-                numbers=numbers.tobytes(),
-                labels=labels.tobytes(),
-                times=times.tobytes(),
-                ring=ring.tobytes(),
-                form=form.tobytes(),
-                ops=list(ops),
+                tree=self._dump(self.tree, whole=True),
+                recent=None if voices is None or voices.recent is None else self._dump(voices.recent),
+                candidate=None
+                if voices is None or voices.candidate is None
+                else self._dump(voices.candidate),
+                voices=None if voices is None else voices.state,
             ),
+        )
+
+    def _dump(self, tree: _core.CoreTree, *, whole: bool = False) -> TreeState:
+        """Return a tree as it is; one of those beside it as its instances alone, which say everything."""
+        tree.settle()
+        rows, numbers, labels, times, ring, form, ops = tree.dump()
+        return TreeState(
+            cuts=[tree.cuts(a) for a in self._numeric],
+            cut_age=tree.cut_age,
+            rows=rows.tobytes(),
+            numbers=numbers.tobytes(),
+            labels=labels.tobytes(),
+            times=times.tobytes(),
+            ring=ring.tobytes(),
+            form=form.tobytes() if whole else None,
+            ops=list(ops) if whole else [],
         )
 
     @classmethod
@@ -388,31 +478,67 @@ class ID5R:
         if [*self._numeric, *new] != state.numeric or not all(map(self.codes.is_numeric, new)):
             raise SnapshotError("the snapshot has numbers where there are none")
         self.make_room(state.width, new)
-        for attribute, (cuts, median) in zip(state.numeric, state.cuts, strict=True):
+        if state.tree.form is None:
+            raise SnapshotError("the snapshot has no tree")
+        self._load_tree(self.tree, state.tree, state.width)
+        voices = self.voices
+        if (voices is None) != (state.voices is None):
+            raise SnapshotError("the snapshot has voices that its settings do not ask for")
+        if voices is None or state.voices is None:
+            return
+        for tree, beside in ((voices.recent, state.recent), (voices.candidate, state.candidate)):
+            if (tree is None) != (beside is None):
+                raise SnapshotError("the snapshot has a tree that its settings do not ask for")
+            if tree is not None and beside is not None:
+                self._load_tree(tree, beside, state.width)
+        records, monitor, lowest, trial = state.voices
+        if [*map(len, records), len(monitor), len(lowest), len(trial)] != [4, 4, 4, 3, 2, 4]:
+            raise SnapshotError("the snapshot has records of answerers that are none")
+        voices.state = state.voices
+
+    def _load_tree(self, tree: _core.CoreTree, state: TreeState, width: int) -> None:
+        for attribute, (cuts, median) in zip(self._numeric, state.cuts, strict=True):
             fixed = attribute < len(self.schema.attributes) and bool(self.schema.attributes[attribute].cuts)
             in_order = all(0 < low < high for low, high in pairwise([*cuts, 2**64]))
             if not in_order or len(cuts) > MOST_CUTS or not 1 <= median <= len(cuts) + 1:
                 raise SnapshotError("the snapshot has cuts that are none")
-            self.tree.set_cuts(attribute, cuts, median, fixed)
-        self.tree.cut_age = state.cut_age
+            tree.set_cuts(attribute, cuts, median, fixed)
+        tree.cut_age = state.cut_age
         labels = np.frombuffer(state.labels, dtype="<u2")
         rows: NDArray[np.uint16] = np.frombuffer(state.rows, dtype="<u2")
-        rows = rows.reshape(len(labels), state.width)
-        sizes = [len(self.codes.values[a]) for a in range(state.width)]
-        if len(labels) and state.width and (rows.max(axis=0) >= np.array(sizes)).any():
+        rows = rows.reshape(len(labels), width)
+        sizes = [len(self.codes.values[a]) for a in range(width)]
+        if len(labels) and width and (rows.max(axis=0) >= np.array(sizes)).any():
             raise SnapshotError("the snapshot has values it does not name")
-        self.tree.load(
+        tree.load(
             rows,
-            np.frombuffer(state.numbers, dtype="<u8").reshape(len(labels), len(state.numeric)),
+            np.frombuffer(state.numbers, dtype="<u8").reshape(len(labels), len(self._numeric)),
             labels,
             np.frombuffer(state.times, dtype="<u4"),
             np.frombuffer(state.ring, dtype="<u4"),
-            np.frombuffer(state.form, dtype="<i8"),
+            None if state.form is None else np.frombuffer(state.form, dtype="<i8"),
             tuple(state.ops),
         )
 
 
-def _make_tree(settings: CoreOptions) -> _core.CoreTree:
+def _make_voices(settings: CoreOptions, main: _core.CoreTree) -> _core.Voices | None:
+    """Return who answers, where it is not always the tree; None where it is."""
+    changing = settings.drift is not None or settings.recent is not None
+    if settings.answer == "tree" and not changing:
+        return None
+    bare = msgspec.structs.replace(settings, window=None, max_instances=None, max_bytes=None)
+    recent = msgspec.structs.replace(bare, window=settings.recent)
+    return _core.Voices(
+        main,
+        None if settings.recent is None else _make_tree(recent),
+        _make_tree(bare, ordered=True) if settings.drift == "verified" else None,
+        settings.answer,
+        settings.drift or "none",
+        DECAY if changing else 1.0,
+    )
+
+
+def _make_tree(settings: CoreOptions, *, ordered: bool = False) -> _core.CoreTree:
     """Return the tree that some settings ask for."""
     level = settings.significance
     pearsons = level is not None and settings.significance_test == "chi2"
@@ -430,6 +556,7 @@ def _make_tree(settings: CoreOptions) -> _core.CoreTree:
         max_bytes=settings.max_bytes or 0,
         small=SMALL,
         bins=settings.bins,
+        ordered=ordered,
     )
 
 

@@ -27,7 +27,7 @@ Tree *tree_new(const Settings *settings) {
     for (int i = 0; i < 64; i++) tree->pearson_cache[i] = -1;
     for (int i = 0; i < 128 * 32; i++) tree->cut_cache[i / 32][i % 32] = -1;
     tree->next_id = 1;
-    store_order(&tree->store, settings->window > 0 || settings->max_bytes > 0);
+    store_order(&tree->store, settings->window > 0 || settings->max_bytes > 0 || settings->ordered);
     return tree;
 }
 
@@ -48,6 +48,7 @@ void tree_free(Tree *tree) {
     free(tree->best_cut);
     free(tree->next_best);
     free(tree->below_cut);
+    free(tree->votes);
     free(tree);
 }
 
@@ -116,10 +117,10 @@ int tree_reserve(Tree *tree, int32_t attributes, const int32_t *values, const in
         if (!tree->failed && make_scales(tree, attributes, numbers)) tree->failed = 1;
         if (!tree->failed) tree_layout(tree, capacity, attributes, room);
         uint32_t *below = realloc(tree->below_cut, sizeof *below * (size_t)(room + 1));
-        if (below)
-            tree->below_cut = below;
-        else
-            tree->failed = 1;
+        if (below) tree->below_cut = below;
+        int64_t *votes = realloc(tree->votes, sizeof *votes * (size_t)(room + 1));
+        if (votes) tree->votes = votes;
+        if (!below || !votes) tree->failed = 1;
         tree->classes = classes;
         if (more_numbers && !tree->failed) tree_relist(tree);
         if (wider) tree->changed = 1;
@@ -639,6 +640,43 @@ int tree_forget_oldest(Tree *tree) {
     memcpy(tree->row, tree->aside, tree->store.stride);
     find_cells(tree);
     return 0;
+}
+
+/* Let all but the last instances go at once, and make the tree of what is left anew. */
+void tree_keep_last(Tree *tree, int64_t keep) {
+    int64_t left = retained(tree);
+    if (left <= keep) return;
+    for (; left > keep; left--) {
+        uint32_t instance = store_oldest(&tree->store);
+        if (instance == NO_INSTANCE) break;
+        tree->ops.forgotten++;
+        if (--tree->store.times[instance] == 0) store_drop(&tree->store, instance);
+    }
+    tree->aged = 1;
+    if (tree->since_cuts > keep) tree->since_cuts = keep;
+    tree_relist(tree);
+}
+
+/* Learn the last instances of another tree, which has the same attributes. */
+void tree_take_last(Tree *tree, const Tree *from, int64_t count) {
+    const Store *theirs = &from->store;
+    uint64_t length = theirs->ring_length, at = length > (uint64_t)count ? length - (uint64_t)count : 0;
+    for (; at < length && !tree->failed; at++) {
+        uint32_t instance = theirs->ring[(theirs->ring_start + at) % theirs->ring_capacity];
+        const uint8_t *row = row_of(theirs, instance);
+        if (!theirs->times[instance]) continue;
+        for (int32_t a = 0; a < tree->attributes; a++) {
+            const Scale *scale = &tree->scales[a];
+            if (scale->number >= 0) {
+                uint64_t number = numbers_of(theirs, row)[scale->number];
+                numbers_of(&tree->store, tree->row)[scale->number] = number;
+                set_code(&tree->store, tree->row, a, bin_of(scale, number));
+            } else {
+                set_code(&tree->store, tree->row, a, code_at(theirs, row, a));
+            }
+        }
+        tree_learn(tree, theirs->labels[instance]);
+    }
 }
 
 /* ---- answering */

@@ -8,6 +8,9 @@ are the command's.
 from learners.experiments.example import Example
 from learners.experiments.experiment import Experiment
 from learners.experiments.figures import Figures
+from learners.experiments.mdl_noise import MDLNoise
+from learners.experiments.mdl_sets import MDLSpect, MDLTicTacToe
+from learners.experiments.mdl_worked import MDLWorked
 from learners.experiments.parity import Parity
 from learners.experiments.table3 import Table3
 from learners.experiments.table6 import Table6
@@ -24,7 +27,11 @@ _ALL: tuple[Experiment, ...] = (
     Table8(),
     Table9(),
     Figures(),
+    MDLWorked(),
+    MDLSpect(),
+    MDLTicTacToe(),
+    MDLNoise(),
 )
 
 EXPERIMENTS: dict[str, Experiment] = {experiment.name: experiment for experiment in _ALL}
-"""Every experiment by its name on the command line, in the order of the paper."""
+"""Every experiment by its name on the command line, in the order of the papers."""

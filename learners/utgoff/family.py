@@ -153,7 +153,7 @@ class Family(ABC):
         before = self.outline()
         self._make_room(len(row))
         row = self._padded(row)
-        # What a missing value stands for is what is commonest when it comes, before anything makes way for it.
+        # A missing value stands for what is commonest when it comes, before anything makes way for it.
         stored = self._as_stored(row)
         if self._is_welcome(row, stored, label):
             self._learn(row, stored, label)

@@ -61,7 +61,7 @@ def forward(order: Order, watch: Watch, stop: Callable[[], bool]) -> None:
             async for event in events.events():
                 await out.send(key=event.key, value=event.value)
                 done += 1
-                if done % 500 == 0 or done == order.records:
+                if done % 100 == 0 or done == order.records:
                     watch.committed(done)
 
     _run(order, watch, stop, carry)

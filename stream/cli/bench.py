@@ -14,10 +14,13 @@ import click
 import msgspec
 import rich.console
 
+from stream.bench import accuracy as accurate
 from stream.bench import core as compiled
+from stream.bench import drift as drifting
 from stream.bench import growth as growing
 from stream.bench import observing, on_broker, on_faust
 from stream.bench import restore as restoring
+from stream.bench.contests import find_contenders
 from stream.bench.measure import Tell
 from stream.bench.peers import NAMES, find_peers
 from stream.bench.report import Report, Start, show, stamp, write_section
@@ -159,6 +162,62 @@ def core(tell: Tell, quick: bool, peers: tuple[str, ...], cache: Path | None) ->
     """
     sizes = compiled.QUICK if quick else compiled.FULL
     return compiled.core(sizes, find_peers(peers, cache, tell), quick, tell)
+
+
+def data_options(command: Callable[..., None]) -> Callable[..., None]:
+    """Add where the real data are, and where the jars of MOA go."""
+    data = click.option(
+        "--data",
+        envvar="ESPALIER_DATA",
+        show_envvar=True,
+        required=True,
+        type=click.Path(exists=True, file_okay=False, path_type=Path),
+        help="A directory of CSV files with a SCHEMA.json.",
+    )
+    cache = click.option(
+        "--cache",
+        envvar="XDG_CACHE_HOME",
+        type=click.Path(file_okay=False, path_type=Path),
+        help="The cache directory, in which espalier/moa holds the jars of MOA. [default: ~/.cache]",
+    )
+    return data(cache(command))
+
+
+@bench.command()
+@peers_option("river,moa")
+@data_options
+@report_options
+def accuracy(tell: Tell, quick: bool, peers: tuple[str, ...], data: Path, cache: Path | None) -> Report:
+    """Measure how right the answers are on real data, beside River, MOA and naive Bayes.
+
+    Every record is answered before it is learned, in three orders of each set. A full run takes hours for
+    River.
+
+    \b
+    Examples:
+      espalier bench accuracy --data sets --quick --peers river
+      espalier bench accuracy --data sets --json accuracy.json --svg accuracy.svg
+    """
+    found = find_contenders(peers, accurate.RIVERS, accurate.MOAS, cache, tell)
+    return accurate.accuracy(data, accurate.QUICK if quick else accurate.FULL, found, quick, tell)
+
+
+@bench.command()
+@peers_option("river,moa")
+@data_options
+@report_options
+def drift(tell: Tell, quick: bool, peers: tuple[str, ...], data: Path, cache: Path | None) -> Report:
+    """Measure how right the answers stay when a stream changes, beside River's and MOA's adaptive trees.
+
+    Two real streams in their natural order and eight of River's generators, which must be installed. A full
+    run takes hours for River's forest.
+
+    \b
+    Examples:
+      espalier bench drift --data sets --quick
+    """
+    found = find_contenders(peers, drifting.RIVERS, drifting.MOAS, cache, tell)
+    return drifting.drift(data, drifting.QUICK if quick else drifting.FULL, found, quick, tell)
 
 
 @bench.command()

@@ -15,6 +15,7 @@ import rich.console
 import rich.live
 
 from learners import LEARNERS
+from learners.learner import make_options
 from stream.broker import BrokerError, Fetch, Sources
 from stream.cli.broker import progress_bars, source_options
 from stream.cli.evaluate import checked_learner
@@ -26,7 +27,7 @@ from stream.demo.observe import Observatory, ObserveError
 from stream.demo.stage import KafkaStage, MemoryStage, Stage
 from stream.demo.view import Facts, View, progress_line, tree_text
 from stream.errors import EngineError
-from stream.generators import DEFAULT_GENERATOR, GENERATORS
+from stream.generators import DEFAULT_GENERATOR, GENERATORS, OPTIONS
 from stream.metrics import Metrics
 from stream.processor import Observe
 from stream.web.access import Door
@@ -131,7 +132,9 @@ def demo(
       espalier demo --generator stagger --learner id5r --rate 500
       espalier demo --engine memory --records 300
     """
-    agent = Agent(name=generator, input=generator, learner=learner)
+    settings = OPTIONS.get(generator) if learner == DEFAULT_LEARNER else None
+    options = None if settings is None else make_options(LEARNERS[learner].options_type, settings)
+    agent = Agent(name=generator, input=generator, learner=learner, options=options)
     if rate is None and records is None:
         rate = VISIBLE_RATE
     wanted = Wanted(agent, engine, generator, seed, records, rate, partitions, stay or observe, observe)

@@ -71,6 +71,10 @@ PLACES: Sequence[tuple[str, str, str]] = (
     ("Su and Zhang, Table 3", "nt-table3", "on the 16 of 19 sets that are there"),
     ("Su and Zhang, Table 4", "nt-table4", "on the 16 of 19 sets that are there"),
     ("Su and Zhang, time O(m n)", "nt-scaling", "on made data"),
+    ("Bhatia and Schuch, code lengths and appendix A", "mdl-worked", "equal; four slips are named"),
+    ("Bhatia and Schuch, Figures 2 to 6", "learners/mdl/tree.py", "in the paper's order of steps"),
+    ("Bhatia and Schuch, SPECT", "mdl-spect", "equal in every order"),
+    ("Bhatia and Schuch, tic-tac-toe", "mdl-tictactoe", "the 79 samples are not told"),
 )
 """Every table, figure and claim of the paper, where it is here, and what became of it."""
 

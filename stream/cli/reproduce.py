@@ -24,7 +24,7 @@ from stream.cli.findings import as_text, tally
 from stream.csv_file import DataError, header_of, open_text, records_of
 from stream.plot import svg
 from stream.trials.experiments import TRIALS, Wishes
-from stream.trials.running import usual_place
+from stream.trials.running import forget, usual_place
 
 ALL = "all"
 DEFAULT_DATA = Path("../shared/data")
@@ -98,7 +98,7 @@ def listed(context: click.Context, parameter: click.Parameter, wanted: bool) -> 
 )
 @click.option("--sets", metavar="A,B", default="", help="nt: the data sets to try. [default: all]")
 @click.option("--quick", is_flag=True, help="nt: one run, two folds of each text, small sizes.")
-@click.option("--fresh", is_flag=True, help="nt: do again what was found before with the same learners.")
+@click.option("--fresh", is_flag=True, help="nt: forget what was found before, and do it again.")
 @click.option(
     "--cache",
     envvar="XDG_CACHE_HOME",
@@ -158,7 +158,9 @@ def reproduce(
         reports.append(experiment.report(outcomes, _loaded))
         click.echo(as_text(reports[-1]) + "\n")
     named = tuple(filter(None, sets.split(",")))
-    kept = None if fresh else usual_place(cache)
+    kept = usual_place(cache)
+    if fresh:
+        forget(kept)
     wishes = Wishes(data, seed, runs, folds, named, jobs, quick, kept, weka, progress)
     for trial in (one for one in TRIALS.values() if name in (ALL, one.name)):
         reports.append(trial.perform(wishes))

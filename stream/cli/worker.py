@@ -44,6 +44,9 @@ def worker(file: Path, engine: str | None, log_level: str | None) -> None:
     and the others stand by, for scope "partition" they share the partitions. SIGTERM or Ctrl-C finishes the
     batch at hand and leaves; a killed worker loses nothing and doubles nothing.
 
+    The live page, the metrics and the health checks are on one port, 9464 of this machine unless [metrics] or
+    [http] say otherwise. SIGUSR1 switches debug on and off.
+
     \b
     Examples:
       espalier worker

@@ -153,6 +153,11 @@ class _Reading:
             ),
         }
         agent = self._agents[path] = self._draft.table(Agent, raw, path, readers, {"name": "", "input": ""})
+        # Some settings do not go with some schemas; the learner knows.
+        refusal = getattr(self._registry.get(str(learner)), "refusal", None)
+        message = None if refusal is None else refusal(agent.schema, agent.options)
+        if message:
+            self._draft.blame((*path, "schema", "classes"), message, within=path)
         return agent
 
     def _options(self, learner: str, kind: type[Options] | None, raw: object, path: KeyPath) -> Options:

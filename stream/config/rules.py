@@ -210,6 +210,8 @@ def _check_attributes(agent: Agent, path: KeyPath, limits: Limits, draft: Draft)
                     f"it is the agent's {role}, which is not learned from. Remove it, or set another {role}"
                 )
                 draft.blame((*here, "name"), message)
+        if attribute.wrong_cuts is not None:
+            draft.blame((*here, "cuts"), attribute.wrong_cuts)
         if attribute.type is AttributeType.NUMERIC and attribute.values:
             draft.blame(
                 (*here, "values"), "a numeric attribute has no list of values. Remove it, or make it nominal"

@@ -76,10 +76,8 @@ class Carrier:
         self.faust_agent: AgentT[Progress] = app.agent(self._batches, name=agent.name)(self._learn)
 
     async def _learn(self, batches: StreamT[Progress]) -> AsyncIterator[Progress]:
-        """Let the agent work for as long as Faust lets us read; then see to it that it has left.
-
-        What is yielded goes to the agent's sinks: of each committed batch, how far it has come.
-        """
+        """Answer and learn in transactions; sinks are told of each committed batch."""
+        # For as long as Faust lets us read. The line above is what `faust agents` shows.
         self._loop = asyncio.get_running_loop()
         stop = threading.Event()
         thread = threading.Thread(
@@ -106,7 +104,7 @@ class Carrier:
         except BaseException as error:
             # A worker that does half its work would look healthy and not be.
             self._health.failure = error
-            log.error("agent %s: %s", self._agent.name, error, exc_info=log.isEnabledFor(logging.DEBUG))
+            log.debug("agent %s failed", self._agent.name, exc_info=True)
             self._in_loop(self._app.crash(error))
 
     def _config_of_app(self) -> Config:

@@ -36,6 +36,11 @@ def app_settings(config: Config) -> dict[str, Any]:
     return told
 
 
+def default_web_port() -> int:
+    """Return the port of Faust's web server where nothing else is said: WEB_PORT, or Faust's own default."""
+    return int(faust.Settings("espalier").web_port)
+
+
 def kafka_of(app: faust.App) -> Kafka:
     """Return the cluster that somebody's application talks to.
 

@@ -9,12 +9,15 @@ import tempfile
 from stream.config import Config
 from stream.engine import Stop
 from stream.engines.faust_agent import espalier_app
+from stream.engines.faust_settings import default_web_port
 from stream.errors import EngineError
 from stream.metrics import Metrics
 from stream.processor import Observe
 
 log = logging.getLogger(__name__)
 
+USUAL_PORT = 6066
+"""Of Faust's web server, where WEB_PORT says no other: a second worker on a machine takes a free one."""
 LOOK_SECONDS = 0.1
 STOP_SECONDS = 5.0
 GROUP = {"broker_session_timeout": 6.0, "broker_heartbeat_interval": 2.0}
@@ -44,12 +47,14 @@ def run_in_faust(config: Config, observe: Observe, metrics: Metrics | None, stop
 async def _run(config: Config, observe: Observe, metrics: Metrics | None, stop: Stop) -> None:
     # Where Faust would keep tables: our agents have none, and leave nothing behind.
     with tempfile.TemporaryDirectory(prefix="espalier-faust-") as directory:
-        app = espalier_app(config, metrics=metrics, observe=observe, datadir=directory, **GROUP)
+        host = config.metrics.host
+        port = default_web_port()
+        if port == USUAL_PORT:
+            port = _free(host, port)
+        told = {"datadir": directory, "web_port": port, **GROUP}
+        app = espalier_app(config, metrics=metrics, observe=observe, **told)
         if config.metrics.enabled:
-            app.conf.web_port = _free(config.metrics.host, app.conf.web_port)
-            log.info(
-                "Faust's web server on http://%s:%d/espalier/readyz", config.metrics.host, app.conf.web_port
-            )
+            log.info("Faust's web server is at http://%s:%d/espalier/readyz", host, port)
         starting = asyncio.create_task(app.start())
         while not (stop() or app.crashed or _failed(starting)):
             await asyncio.sleep(LOOK_SECONDS)

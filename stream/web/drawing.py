@@ -1,6 +1,7 @@
 """A tree as the page draws it: a flat list of nodes, and changes in words."""
 
 from collections import deque
+from collections.abc import Mapping
 from typing import NamedTuple
 
 import msgspec
@@ -15,6 +16,13 @@ MOST_CLASSES = 12
 """Classes of a node that are told one by one; the others are counted together."""
 
 _change = msgspec.json.Decoder(events.TreeChange)
+
+
+class _Leaf(msgspec.Struct):
+    answer: str | None
+
+
+_leaf = msgspec.json.Decoder(_Leaf)
 
 
 class Test(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -121,27 +129,34 @@ def _test_in_words(test: events.NodeTest | events.PathStep | None) -> str:
     return test.attribute if test.at_most is msgspec.UNSET else f"{test.attribute} <= {test.at_most!r}"
 
 
+def _answer(change: events.Change) -> str:
+    """Return what a node that became a leaf answers."""
+    leaf = _leaf.decode(change.subtree)
+    return "nothing" if leaf.answer is None else leaf.answer
+
+
+_PLAIN: Mapping[ChangeKind, str] = {
+    ChangeKind.PLANTED: "planted the first node",
+    ChangeKind.BRANCHED: "branched for a new value",
+    ChangeKind.WITHERED: "lost a branch",
+    ChangeKind.CLEARED: "lost its last instance",
+    ChangeKind.DROPPED: "dropped its past",
+    ChangeKind.RECUT: "found its thresholds anew",
+}
+
+
 def in_words(change: events.Change) -> str:
-    """Return what happened, without where."""
+    """Return what happened, without where. A kind that has no words of its own is told by its name."""
     new, old = _test_in_words(change.new_test), _test_in_words(change.old_test)
     match change.kind:
-        case ChangeKind.PLANTED:
-            return "planted the first node"
         case ChangeKind.GREW:
             return f"grew a test of {new}"
-        case ChangeKind.BRANCHED:
-            return "branched for a new value"
         case ChangeKind.PULLED_UP:
             return f"pulled up {new} over {old}"
         case ChangeKind.REPLACED:
             return f"replaced {old} by {new}"
         case ChangeKind.FOLDED:
-            return f"folded {old} into an answer"
+            return f"folded {old} into {_answer(change)}"
         case ChangeKind.RELABELLED:
-            return "answers another class"
-        case ChangeKind.WITHERED:
-            return "lost a branch"
-        case ChangeKind.CLEARED:
-            return "lost its last instance"
-        case ChangeKind.RECUT:
-            return "found its thresholds anew"
+            return f"now answers {_answer(change)}"
+    return _PLAIN.get(change.kind, str(change.kind).replace("_", " "))

@@ -48,7 +48,9 @@ def listeners(config: Config) -> list[Listener]:
     if page is None and not is_loopback(host) and http.token is None:
         page = NO_TOKEN
     if (host, port) == (metrics.host, metrics.port):
-        is_needed = metrics.enabled or page is None
+        # Without metrics there is no port to share: several workers on one machine would want the same.
+        is_own = http.host is not None or http.port is not None
+        is_needed = metrics.enabled or (is_own and page is None)
         return [Listener("metrics", host, port, page, metrics.enabled)] if is_needed else []
     found = [Listener("metrics", metrics.host, metrics.port, ELSEWHERE, True)] if metrics.enabled else []
     if http.page:

@@ -133,6 +133,10 @@ class AgentBoard:
         lags = self.lags
         return sum(lags.values()) if lags else None
 
+    def take_lag(self, place: tuple[str, int], lag: int) -> None:
+        """Note how far a partition's end is away; that is better than what somebody has said of them all."""
+        self.lags = {**{one: known for one, known in self.lags.items() if one != _ALL}, place: lag}
+
     def take_answers(self, event: Answered) -> None:
         """Count answers. What is recent is known to the batch, not to the record."""
         labelled, right = len(event.hits), sum(event.hits)
@@ -185,7 +189,7 @@ class Hub:
             case Answered():
                 board.take_answers(event)
             case Progress():
-                board.lags = {**board.lags, (event.topic, event.partition): event.lag}
+                board.take_lag((event.topic, event.partition), event.lag)
             case Dropped():
                 board.dead_letters += 1
             case Committed() if event.result == "aborted":

@@ -30,7 +30,7 @@ CURVE_SECONDS = 1.0
 _encode = msgspec.json.Encoder().encode
 
 Place = tuple[str, str]
-"""An agent and one of its models."""
+"""An agent and one of its models; "": the first it has."""
 Message = tuple[str, bytes]
 """The name of an event, and its JSON."""
 
@@ -129,10 +129,10 @@ class Presenter:
         for agent in self._hub.agents.values():
             for model in agent.models.values():
                 place = (agent.name, model.model)
-                view = self._views.get(place)
-                if view is None or view.board is not model:
-                    view = View(model)
-                views[place] = view
+                view = views[place] = self._views.get(place) or View(model)
+                if view.board is not model:
+                    # It was restored, by the same worker: what was seen before stays.
+                    view.board, view.shown = model, None
                 made.append((view, _make(view, now)))
         points = {name: _point(board, now) for name, board in self._hub.agents.items()}
         with self._changed:
@@ -177,6 +177,12 @@ class Presenter:
         self._wake.set()
         return Reader(self, place)
 
+    def _view(self, place: Place) -> View | None:
+        agent, model = place
+        if model:
+            return self._views.get(place)
+        return next((view for (name, _), view in self._views.items() if name == agent), None)
+
     def state(self) -> bytes:
         """Return what all agents have come to."""
         with self._changed:
@@ -185,7 +191,7 @@ class Presenter:
     def tree(self, place: Place, version: int | None = None) -> bytes | None:
         """Return a tree as JSON, the latest or an older one; None where there is none."""
         with self._changed:
-            view = self._views.get(place)
+            view = self._view(place)
             if view is None:
                 return None
             return (view.tree or None) if version is None else view.versions.body(version)
@@ -193,7 +199,7 @@ class Presenter:
     def outline(self, place: Place) -> tuple[int, Outline | None] | None:
         """Return the tree that is shown, with its version."""
         with self._changed:
-            view = self._views.get(place)
+            view = self._view(place)
             return None if view is None or view.shown is None else (view.shown.version, view.shown.outline)
 
     def news(self, place: Place, seen: "_Seen", seconds: float) -> list[Message]:
@@ -207,7 +213,7 @@ class Presenter:
             if seen.curves != self._curves_number:
                 seen.curves = self._curves_number
                 messages.append(("curves", self._curves_body()))
-            view = self._views.get(place)
+            view = self._view(place)
             if view is None:
                 return messages
             if seen.view is not view:

@@ -173,11 +173,11 @@ class Site:
     # ---- the interface of the page
 
     def _place(self, agent: str | None, model: str | None) -> Place | None:
-        """Return which model is meant: the first, where none is named."""
+        """Return which agent and model are meant: the first, where none is named."""
         board = next(iter(self._hub.agents.values()), None) if agent is None else self._hub.agents.get(agent)
         if board is None:
             return None
-        return board.name, next(iter(board.models), "") if model is None else model
+        return board.name, model or ""
 
     def _tree(self, request: Request) -> Response:
         place = self._place(request.one("agent"), request.one("model"))

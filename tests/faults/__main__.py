@@ -1,13 +1,23 @@
 """Faults by hand: `python -m tests.faults --suite kill --repeat 1000`, or `make faults ARGS=...`."""
 
 import argparse
+import os
 import sys
 import tempfile
 import time
 from pathlib import Path
 
+from tests.faults.document import write
 from tests.faults.ground import Ground, Plan, Result
-from tests.faults.suites import SUITES
+from tests.faults.suites import SUITES, Suite
+
+
+def _row(suite: Suite, result: Result, seed: int) -> tuple[str, ...]:
+    survived = f"FAILED: {result.failure}" if result.failure else f"{result.done:,} {result.what}"
+    if result.detail:
+        survived += f" ({result.detail})"
+    told = survived.replace("|", "/").replace("\n", " ")
+    return suite.title, told, f"{result.records:,}", f"{result.seconds / 60:.0f}", str(seed)
 
 
 def main() -> int:
@@ -33,8 +43,13 @@ def main() -> int:
             )
             print(result, flush=True)
             results.append(result)
+            if args.write is not None:
+                write(args.write, "faults", {name: _row(suite, result, args.seed)})
     return 1 if any(result.failure for result in results) else 0
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    status = main()
+    sys.stdout.flush()
+    # Clients of brokers that are gone have threads of their own, for which nobody need wait.
+    os._exit(status)

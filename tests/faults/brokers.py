@@ -118,7 +118,7 @@ def _hurt(cluster: Broker, node: Node, kind: str, rng: random.Random) -> None:
     else:
         admin = AdminClient({"bootstrap.servers": cluster.bootstrap_servers})
         try:
-            admin.elect_leaders(ElectionType.PREFERRED, None, request_timeout=20).result(30)
+            admin.elect_leaders(ElectionType.PREFERRED, None).result(30)
         except KafkaException as error:
             raise Failure(f"leaders could not be moved: {error}") from error
 

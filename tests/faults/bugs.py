@@ -14,7 +14,6 @@ from confluent_kafka import Consumer, Producer, TopicPartition
 from stream import processor, snapshots
 from stream.config import Kafka
 from stream.engines import confluent_state, confluent_writer
-from stream.engines.confluent_loop import ConfluentLoop
 from stream.engines.confluent_members import PartitionMember, TopicMember
 from stream.engines.confluent_state import Keeper
 from stream.engines.confluent_writer import Writer
@@ -169,36 +168,29 @@ def _b7() -> None:
 
 def _b8() -> None:
     snapshots.Snapshots.next_slot = property(lambda told: "A")  # type: ignore[assignment]
-    settled = Keeper.settled
+    committed = Keeper.committed
 
-    def one_slot(keeper: Keeper) -> None:
-        done = [(unit, kept, kept.written) for unit, kept in keeper._kept.items() if kept.written is not None]
-        settled(keeper)
-        for unit, kept, manifest in done:
-            kept.slot = "A"
-            if manifest is not None:
-                keeper._trim(unit, manifest.journal_offset)
+    def one_slot(keeper: Keeper, finished: Any) -> None:
+        committed(keeper, finished)
+        for unit, manifest in finished:
+            keeper._kept[unit].slot = "A"
+            keeper._trim(unit, manifest.journal_offset)
 
-    Keeper.settled = one_slot  # type: ignore[method-assign]
+    Keeper.committed = one_slot  # type: ignore[method-assign]
 
 
-def _keep_state(*, sessions: bool) -> None:
+def _keep_state() -> None:
     kept: dict[Any, Any] = {}
     restore = Keeper.restore
-    run = ConfluentLoop.run
 
     def remembered(keeper: Keeper, unit: Any) -> Any:
-        known = kept.get(unit)
-        if known is None or (not sessions and known[0] is not keeper):
-            known = kept[unit] = keeper, restore(keeper, unit)
-        else:
-            fresh = restore(keeper, unit)
-            keeper._member.start(unit, known[1].next_offsets)
-            del fresh
-        return known[1]
+        fresh = restore(keeper, unit)
+        known = kept.setdefault(unit, fresh)
+        if known is not fresh:
+            keeper._member.start(unit, known.next_offsets)
+        return known
 
     Keeper.restore = remembered  # type: ignore[method-assign]
-    ConfluentLoop.run = run  # type: ignore[method-assign]
 
 
 def _b11() -> None:
@@ -265,10 +257,10 @@ BUGS: dict[str, Bug] = {
     "B8": Bug("one slot for snapshots instead of two", "kill", _b8),
     "B9": Bug(
         "a model that went and came back is not restored (for: commit when lost)",
-        "rebalance",
-        lambda: _keep_state(sessions=False),
+        "zombie",
+        _keep_state,
     ),
-    "B10": Bug("the model in memory is kept after an abort", "network", lambda: _keep_state(sessions=True)),
+    "B10": Bug("the model in memory is kept after an abort", "network", _keep_state),
     "B11": Bug("an exception of produce() is ignored", "kill", _b11),
     "B12": Bug("dead letters are written outside of the transaction", "kill", _b12),
     "B13": Bug("the version of the tree is not in the snapshot (for: the ids already seen)", "kill", _b13),

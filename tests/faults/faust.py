@@ -1,8 +1,7 @@
 """The kills of `kill`, of workers whose engine is Faust; and an agent that is moved between the engines."""
 
-import itertools
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
 from stream.config import EngineName, Scope
@@ -54,28 +53,36 @@ def _stop(worker: WorkerProcess) -> None:
 HANDOVERS: dict[str, Callable[[WorkerProcess], None]] = {"stopped": _stop, "killed": WorkerProcess.kill}
 
 
-def move(ground: Ground, *, scope: Scope, partitions: int, handover: str, overlap: bool, turns: int) -> None:
-    """Move an agent from engine to engine in the middle of its stream; nobody must see anything of it.
+def move(
+    ground: Ground,
+    engines: Sequence[EngineName],
+    *,
+    scope: Scope,
+    partitions: int,
+    handover: str,
+    overlap: bool,
+) -> None:
+    """Move an agent from worker to worker in the middle of its stream; nobody must see anything of it.
 
     Args:
         ground: What it stands on.
+        engines: That of each worker, one after the other.
         scope: Of the agent.
         partitions: Of its input.
         handover: How a worker ends.
         overlap: Whether the next worker is there before.
-        turns: How many workers there are, one after the other.
     """
     leave = HANDOVERS[handover]
     with workers_on(EngineName.FAUST) as on_faust:
         world = World(ground.servers, ground.directory, ground.workers, scope=scope, partitions=partitions)
-        engines = itertools.cycle((ground.workers, on_faust))
         before: WorkerProcess | None = None
-        for turn in range(turns):
+        for turn, engine in enumerate(engines):
             if before is not None and not overlap:
                 leave(before)
             # Two at once need two names; one after the other, the next ends what the last left open.
             name = f"{world.agent.name}-{turn}" if overlap else None
-            worker = world.start(instance_name=name, workers=next(engines))
+            workers = on_faust if engine is EngineName.FAUST else ground.workers
+            worker = world.start(instance_name=name, workers=workers)
             world.feed(30 * partitions)
             if before is not None and overlap:
                 leave(before)

@@ -6,6 +6,7 @@ and no clients of its own, so that its children begin as clean as any process. `
 """
 
 import ctypes
+import faulthandler
 import gc
 import importlib
 import json
@@ -101,6 +102,8 @@ def _work(order: Order, parent: int) -> None:
         os.dup2(null, 0)
         os.dup2(log, 1)
         os.dup2(log, 2)
+        # Who stands still can be asked where.
+        faulthandler.register(signal.SIGUSR2, all_threads=True)
         if order.bug:
             bugs.install(order.bug)
         failpoints.install(order.points)

@@ -58,7 +58,11 @@ class Crew:
         while self.world.predictions.count < goal:
             self.tend()
             if time.monotonic() > deadline:
-                raise Failure(f"{len(self.workers)} workers stand still: {self.world.last_words()}")
+                count = self.world.predictions.count
+                said = self.world.last_words(list(self.workers.values()))
+                raise Failure(
+                    f"{len(self.workers)} workers stand still at {count} of {self.world.produced}: {said}"
+                )
             time.sleep(0.05)
 
     def finish(self, patience: float) -> None:

@@ -20,7 +20,7 @@ trim_journal = {trim}
 """
 LANES = 6
 RANDOM = "random"
-IN_A_WORLD = 120
+IN_A_WORLD = 60
 """How many kills an agent lives through before everything is checked and another takes its place."""
 
 
@@ -82,7 +82,7 @@ def _kill_once(world: World, rng: random.Random, point: str, patience: float) ->
     """Start a worker with something to do, and see it die; return by which point."""
     # Of a model that has grown, a snapshot is made when an eighth of it is new.
     rare = point.startswith(("snapshot", "trim"))
-    world.feed(rng.randint(10, 40) + (world.produced // 6 if rare else 0))
+    world.feed(rng.randint(10, 40) + (min(world.produced // 8, 200) if rare else 0))
     if point == RANDOM:
         worker = world.start()
         worker.wait(rng.choice((0.1, 0.4, 1.0, 2.0)) * rng.random())
@@ -94,7 +94,7 @@ def _kill_once(world: World, rng: random.Random, point: str, patience: float) ->
         # It has done all there was without coming by so often.
         point = RANDOM
         if not world.caught_up():
-            raise Failure(f"a worker stands still: {world.last_words()}")
+            raise Failure(f"a worker stands still: {world.last_words([worker])}")
     _bury(world, worker)
     return point
 

@@ -56,6 +56,9 @@ class Chance:
                 return rng.choices(
                     (Fault.LOSE_RESPONSE, Fault.LOSE_REQUEST, Fault.DELAY, Fault.SWALLOW), (40, 40, 18, 2)
                 )[0]
+        elif request.api == Api.ADD_OFFSETS_TO_TXN and rng.random() < 0.03:
+            # The client gives this transaction up, and so do we: everything is restored.
+            return Fault.ERROR
         elif request.api in OTHERS and rng.random() < 0.025:
             return rng.choice(OTHERS[Api(request.api)])
         return None
@@ -84,7 +87,8 @@ def run(plan: Plan) -> Result:
                 tally.count(str(fault), count)
         others = sum(count for (api, _), count in proxy.counts.items() if api != Api.END_TXN.name)
         ghosts = proxy.counts[Api.END_TXN.name, Fault.GHOST]
-        result.detail = f"{ghosts:,} ghosts, {others:,} faults of other requests"
+        aborts = proxy.counts[Api.ADD_OFFSETS_TO_TXN.name, Fault.ERROR]
+        result.detail = f"{ghosts:,} ghosts, {others:,} faults of other requests, {aborts:,} of them aborts"
     result.seconds = time.monotonic() - started
     return result
 
@@ -123,7 +127,7 @@ def _catch_up(world: World, worker: WorkerProcess) -> WorkerProcess:
     deadline = time.monotonic() + 120
     while not wait_until(lambda: world.caught_up() or worker.status is not None, 5):
         if time.monotonic() > deadline:
-            raise Failure(f"a worker stands still: {world.last_words()}")
+            raise Failure(f"a worker stands still: {world.last_words([worker])}")
     if worker.status is not None:
         if worker.status not in (69, 74, 75):
             raise Failure(f"a worker ended with {worker.status}: {world.last_words()}")

@@ -44,6 +44,8 @@ class Fault(StrEnum):
     """It arrives later."""
     SWALLOW = "swallowed"
     """Nothing ever comes back, and the connection stays open."""
+    ERROR = "answered with an error"
+    """The broker has done it, and the answer says that it has not: of requests whose answer is just that."""
     GHOST = "ghost"
     """The connection is closed, and the request arrives in the middle of the next transaction."""
 
@@ -160,6 +162,9 @@ class _Connection:
                     continue
                 if fault is Fault.LOSE_RESPONSE:
                     return
+                if fault is Fault.ERROR:
+                    # Behind correlation id and throttle time: the error that means "unknown".
+                    frame = frame[:8] + struct.pack(">h", -1) + frame[10:]
                 if not self._is_gone:
                     self._client[1].write(struct.pack(">i", len(frame)) + frame)
                     await self._client[1].drain()

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import NamedTuple
 
-from tests.faults import brokers, faust, groups, kill, network, odd, poison
+from tests.faults import brokers, faust, groups, kill, network, odd, poison, soak
 from tests.faults.ground import Plan, Result
 
 
@@ -31,4 +31,5 @@ SUITES: dict[str, Suite] = {
         "topics, offsets, disks that change under a worker", odd.run, len(odd.OUTCOMES), len(odd.OUTCOMES)
     ),
     "broker": Suite("brokers of a cluster of three killed, frozen, restarted", brokers.run, 300, 5),
+    "soak": Suite("half the top speed for half an hour; memory and latency", soak.run, 30, 0),
 }

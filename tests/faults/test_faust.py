@@ -49,15 +49,25 @@ def test_workers_on_faust_killed_again_and_again_lose_and_double_nothing(ground:
     assert result.done == SUITES["faust"].quick
 
 
+THERE_AND_BACK = (EngineName.CONFLUENT, EngineName.FAUST, EngineName.CONFLUENT)
+
+
 @pytest.mark.parametrize(
-    ("scope", "partitions", "handover", "overlap"),
+    ("engines", "scope", "partitions", "handover", "overlap"),
     [
-        (Scope.TOPIC, 1, "stopped", False),
-        (Scope.TOPIC, 3, "killed", True),
-        (Scope.PARTITION, 3, "stopped", True),
+        (THERE_AND_BACK, Scope.TOPIC, 1, "stopped", False),
+        (THERE_AND_BACK, Scope.TOPIC, 3, "killed", True),
+        (THERE_AND_BACK, Scope.PARTITION, 3, "stopped", True),
+        ((EngineName.FAUST, EngineName.FAUST), Scope.PARTITION, 2, "stopped", True),
+        ((EngineName.FAUST, EngineName.FAUST), Scope.TOPIC, 2, "killed", True),
     ],
 )
-def test_an_agent_moved_from_engine_to_engine_in_the_middle_of_its_stream_shows_nothing_of_it(
-    ground: Ground, scope: Scope, partitions: int, handover: str, overlap: bool
+def test_a_worker_that_takes_over_in_the_middle_of_the_stream_shows_nothing_of_it(
+    ground: Ground,
+    engines: tuple[EngineName, ...],
+    scope: Scope,
+    partitions: int,
+    handover: str,
+    overlap: bool,
 ) -> None:
-    faust.move(ground, scope=scope, partitions=partitions, handover=handover, overlap=overlap, turns=3)
+    faust.move(ground, engines, scope=scope, partitions=partitions, handover=handover, overlap=overlap)

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pytest
 
 from stream.broker.install import Sources
-from tests.faults import control, odd
+from tests.faults import control
 from tests.faults.bugs import BUGS
 from tests.faults.ground import Ground, Plan
 from tests.faults.proxy import Api, parse
@@ -23,25 +23,18 @@ def ground(broker_sources: Sources, tmp_path_factory: pytest.TempPathFactory) ->
         yield ground
 
 
-@pytest.mark.parametrize(
-    "name", [name for name in SUITES if SUITES[name].quick and name not in ("faust", "odd")]
-)
+@pytest.mark.parametrize("name", [name for name in SUITES if SUITES[name].quick and name != "faust"])
 def test_nothing_is_lost_and_nothing_is_doubled(ground: Ground, name: str) -> None:
     suite = SUITES[name]
-    result = suite.run(Plan(ground, suite.quick, SEED, say=lambda told: None))
+    result = suite.run(Plan(ground, suite.quick, SEED, say=lambda told: None, patience=150))
     print(result)
     assert result.failure is None
     assert result.done >= min(suite.quick, result.records // 20)
 
 
-@pytest.mark.parametrize("name", odd.OUTCOMES)
-def test_an_odd_event_has_its_outcome(ground: Ground, name: str) -> None:
-    print(odd.OUTCOMES[name](Plan(ground, 1, SEED, say=lambda told: None)))
-
-
 @pytest.mark.parametrize("name", control.QUICK)
 def test_a_seeded_bug_is_caught(ground: Ground, name: str) -> None:
-    caught = control.seed_bug(ground, name, SEED)
+    caught = control.seed_bug(ground, name, SEED, most=25)
     print(control.row(caught))
     assert caught.how is not None, BUGS[name].title
 

@@ -3,6 +3,7 @@
 import hashlib
 import json
 import random
+import signal
 import threading
 import time
 import uuid
@@ -125,6 +126,7 @@ class World:
         bug: A seeded bug of its workers.
         settings: More of its configuration.
         bad: The share of records that are none.
+        options: The learner's settings in its configuration; those of the checks are the default.
     """
 
     def __init__(
@@ -143,6 +145,7 @@ class World:
         bug: str | None = None,
         settings: str = "",
         bad: float = 0.0,
+        options: str = 'significance = "none"',
     ) -> None:
         name = f"w-{uuid.uuid4().hex[:10]}"
         self.servers = servers
@@ -152,6 +155,7 @@ class World:
         self.bug = bug
         self.dead = 0
         self._bad = bad
+        self._options = options
         self.agent = Agent(name=name, input=f"{name}.in", scope=scope, options=CoreOptions(significance=None))
         self.kafka = Kafka(servers)
         self.fed: list[list[Fed]] = [[] for _ in range(partitions)]
@@ -200,7 +204,7 @@ name = "{self.agent.name}"
 input = "{self.agent.input}"
 scope = "{self.scope}"
 [agent.options]
-significance = "none"
+{self._options}
 """
         )
         return file
@@ -327,10 +331,15 @@ significance = "none"
         for future in admin.delete_topics(names, operation_timeout=30).values():
             future.result(timeout=60)
 
-    def last_words(self) -> str:
+    def last_words(self, standing: Sequence[WorkerProcess] = ()) -> str:
+        """Return what its workers said last; and those who stand still are asked where."""
+        for worker in standing:
+            worker.signal(signal.SIGUSR2)
+            time.sleep(0.5)
         try:
             lines = self.log.read_text(errors="replace").splitlines()
-            return " / ".join([line for line in lines if "|FAIL|" not in line][-6:])
+            kept = [line for line in lines if "|FAIL|" not in line and "client says: FAIL" not in line]
+            return " / ".join(kept[-60 if standing else -6 :])
         except OSError:
             return "it said nothing"
 

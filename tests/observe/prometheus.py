@@ -10,6 +10,7 @@ import urllib.error
 import urllib.parse
 import urllib.request
 from collections.abc import Callable, Sequence
+from http import HTTPStatus
 from pathlib import Path
 from typing import Any, NoReturn, Self
 
@@ -18,7 +19,7 @@ import yaml
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 RULES = REPOSITORY / "deploy" / "prometheus" / "rules.yaml"
-SECONDS = 60.0
+SECONDS = 120.0
 
 
 def missing(what: str) -> NoReturn:
@@ -96,6 +97,8 @@ class Prometheus:
             with urllib.request.urlopen(f"{self.url}/api/v1/{what}?{query}", timeout=10) as answer:
                 return json.load(answer)["data"]
         except urllib.error.HTTPError as error:
+            if error.code == HTTPStatus.SERVICE_UNAVAILABLE:
+                return {}  # It is still starting.
             pytest.fail(f"{options}: {error.read().decode()}")
         except OSError:
             return {}

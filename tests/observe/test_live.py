@@ -108,9 +108,10 @@ def run(broker: Broker, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ru
                 yield Run(prometheus, port)
         finally:
             stop.set()
-            feed.join(30)
             worker.terminate()
-            worker.wait(30)
+            worker.wait(60)
+            if feed.ident is not None:
+                feed.join(60)
 
 
 def answered(run: Run, shipped: Shipped) -> None:
@@ -159,7 +160,10 @@ def test_a_healthy_run_raises_no_alarm_but_that_of_its_dead_letters(run: Run) ->
         rule["name"]: rule for group in rules["groups"] for rule in group["rules"] if rule["health"] != "ok"
     }
     assert not unhealthy
-    assert {name for name, state in states.items() if state != "inactive"} == {"EspalierDeadLetters"}
+    active = {name for name, state in states.items() if state != "inactive"}
+    # A machine that does other things as well may fall behind for a moment: that is no alarm yet.
+    assert active - {"EspalierLagRising"} == {"EspalierDeadLetters"}
+    assert states["EspalierLagRising"] != "firing"
 
 
 def test_prometheus_keeps_the_offsets_behind_its_points(run: Run) -> None:

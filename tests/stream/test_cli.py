@@ -427,7 +427,7 @@ def test_a_worker_with_a_wrong_configuration_ends_with_78_and_all_errors(tmp_pat
 @pytest.mark.broker
 def test_of_two_workers_one_works_and_the_other_takes_over_when_it_is_told_to_go(live: Site) -> None:
     with working(live) as first:
-        first.wait_for("restored from 0 instances")
+        first.wait_for("restored, 0 instances from the journal")
         second_site = live._replace(directory=live.directory / "second")
         second_site.directory.mkdir()
         Path(second_site.config).write_text(Path(live.config).read_text())
@@ -437,7 +437,7 @@ def test_of_two_workers_one_works_and_the_other_takes_over_when_it_is_told_to_go
             wait_until(lambda: len(records(f"{live.input}.predictions")) == 5, first.log.read_text())
             first.process.terminate()
             assert first.process.wait(SECONDS) == 0
-            second.wait_for("restored from 5 instances")
+            second.wait_for("restored, 5 instances from the journal")
             succeed("produce", "loans.csv", "--topic", live.input)
             wait_until(lambda: len(records(f"{live.input}.predictions")) == 10, second.log.read_text())
     ids = [json.loads(line)["source"]["offset"] for line in records(f"{live.input}.predictions")]

@@ -1,6 +1,7 @@
 """`espalier demo`: run as a person would, in a process of its own; and what it shows, from records alone."""
 
 import contextlib
+import json
 import os
 import re
 import signal
@@ -142,6 +143,28 @@ def test_metrics_are_served_on_another_port_if_the_usual_one_is_taken(tmp_path: 
             assert wait_until(learned, SECONDS)
             process.send_signal(signal.SIGTERM)
             assert process.wait(SECONDS) == 0
+
+
+def test_the_page_is_linked_and_with_stay_it_outlives_the_records(tmp_path: Path) -> None:
+    with running_demo("--engine", "memory", "--records", "200", "--stay", directory=tmp_path) as (
+        process,
+        lines,
+    ):
+        page = re.search(r"page: (http://127\.0\.0\.1:\d+/)", "".join(lines))
+        assert page is not None
+
+        def answered() -> int:
+            with urllib.request.urlopen(f"{page[1]}api/state", timeout=10) as state:
+                return int(json.load(state)["agents"][0]["answered"])
+
+        assert wait_until(lambda: answered() == 200, SECONDS)
+        with urllib.request.urlopen(page[1], timeout=10) as html:
+            assert b"<title>Espalier</title>" in html.read()
+        assert process.poll() is None
+        process.send_signal(signal.SIGINT)
+        rest, _ = process.communicate(timeout=SECONDS)
+        assert process.returncode == 0
+        assert summary(rest)["digest"] == expected_digest("loans", 200)
 
 
 @pytest.mark.parametrize("which", [signal.SIGINT, signal.SIGTERM])

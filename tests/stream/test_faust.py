@@ -1,7 +1,10 @@
 """Our agents in Faust applications: what they are given, what they show, and what is refused."""
 
 import asyncio
+import contextlib
 import logging
+import re
+import socket
 import subprocess
 import sys
 import threading
@@ -29,6 +32,7 @@ from stream.engines.faust_agent import Batches, attach, espalier_app
 from stream.engines.faust_pages import shared_metrics
 from stream.engines.faust_settings import app_settings, kafka_of
 from stream.engines.faust_versions import KNOWN, check_versions
+from stream.engines.faust_worker import USUAL_PORT
 from stream.engines.kafka import Sender, Topics
 from stream.errors import EngineError
 from stream.events import Progress
@@ -258,6 +262,41 @@ def test_an_application_shows_health_and_metrics_and_its_sensors_know_of_us(
 
 
 @pytest.mark.broker
+def test_a_worker_takes_another_port_for_faust_where_the_usual_one_is_taken(
+    broker: Broker, topics: Names, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    rig = KafkaRig(broker.bootstrap_servers)
+    agent = Agent(name=topics("a"), input=topics("in"))
+    rig.create([agent], partitions=1)
+    config = Config(agents=(agent,), engine=EngineName.FAUST, kafka=rig.kafka)
+    monkeypatch.delenv("WEB_PORT", raising=False)
+    with contextlib.ExitStack() as stack, caplog.at_level(logging.INFO):
+        with contextlib.suppress(OSError):  # whoever else has it serves as well
+            stack.enter_context(socket.create_server(("127.0.0.1", USUAL_PORT)))
+        worker = Worker(config, lambda event: None)
+        worker.start()
+        try:
+            deadline = time.monotonic() + SECONDS
+            while not (found := re.search(r"http://127\.0\.0\.1:(\d+)/espalier/readyz", caplog.text)):
+                assert time.monotonic() < deadline
+                assert not worker.wait(0.05)
+            assert int(found[1]) != USUAL_PORT
+            while not _answers(found[0]):
+                assert time.monotonic() < deadline
+                assert not worker.wait(0.05)
+        finally:
+            worker.stop()
+            assert worker.wait(SECONDS)
+
+
+def _answers(url: str) -> bool:
+    try:
+        return get(url)[0] == 200
+    except OSError:
+        return False
+
+
+@pytest.mark.broker
 def test_a_sink_that_fails_begins_the_agent_anew_and_loses_nothing(
     broker: Broker, topics: Names, tmp_path: Path
 ) -> None:
@@ -328,7 +367,12 @@ def shop(broker: Broker, tmp_path: Path) -> Iterator[Path]:
             yield log
         finally:
             process.terminate()
-            assert process.wait(SECONDS) is not None
+            try:
+                process.wait(SECONDS)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.wait(SECONDS)
+                pytest.fail(f"the application did not stop:\n{log.read_text()}")
 
 
 @pytest.mark.broker
@@ -349,7 +393,7 @@ def test_the_application_of_the_document_works_as_written(broker: Broker, shop: 
         records = rig.read("warnings") if Topics(rig.kafka).describe(["warnings"]) else []
         return [msgspec.json.decode(record.value or b"")["order"] for record in records]
 
-    deadline = time.monotonic() + SECONDS
+    deadline = time.monotonic() + 2 * SECONDS
     while not expected <= set(warned()):
         assert time.monotonic() < deadline, shop.read_text()
         time.sleep(0.2)

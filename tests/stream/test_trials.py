@@ -17,7 +17,7 @@ from stream.csv_file import DataError, NotThere
 from stream.trials import experiments, running
 from stream.trials.experiments import TRIALS
 from stream.trials.reading import read_table
-from stream.trials.running import keep, recall, run_trials
+from stream.trials.running import forget, keep, recall, run_trials
 from stream.trials.timing import dense_seconds, timings
 from stream.trials.weka import write_arff
 
@@ -85,6 +85,8 @@ def test_what_was_found_is_not_done_again_until_the_learners_change(
     assert recall(kept, small, trials[0]) is None
     keep(kept, small, first[0], "weka")
     assert recall(kept, small, trials[0], "weka") == first[0]
+    forget(kept)
+    assert recall(kept, small, trials[0], "weka") is None
 
 
 def test_weka_is_given_the_table(small: Path) -> None:

@@ -8,7 +8,9 @@ from playwright.sync_api import Browser, Page, expect
 
 from learners.core.id5r import ID5R, CoreOptions
 from learners.outline import Leaf, Outline, Split, size, walk
+from stream.broker.process import wait_until
 from stream.config import Agent
+from stream.events import Rebalanced
 from stream.generators import loans
 from tests.web.garden import Bed, Planted, described, full_tree, garden
 
@@ -18,6 +20,12 @@ NODES_ON_THE_PAGE = """() => [...document.querySelectorAll("#nodes .node")].map(
   for (let one = node; one.up; one = one.up) way.unshift([one.up.test.attribute, one.value]);
   return [way, node.test ? node.test.attribute : null, node.answer ?? null, node.counts];
 })"""
+
+
+HIDE = """(hidden) => {
+  Object.defineProperty(document, "hidden", { get: () => hidden, configurable: true });
+  document.dispatchEvent(new Event("visibilitychange"));
+}"""
 
 
 def on_the_page(page: Page) -> list[object]:
@@ -74,12 +82,43 @@ def test_before_anything_has_come_the_page_says_so_and_a_restored_tree_is_there_
         learner.learn_batch([learner.codes.encode(values, label)[0]], [learner.codes.class_code(label)])
     with garden(learner=learner) as one:
         page.goto(one.address)
-        expect(page.get_by_text("No tree yet")).to_be_visible()
+        expect(page.get_by_text("The tree is being restored.")).to_be_visible()
         expect(page.get_by_text("There is nothing to ask yet.")).to_be_visible()
         one.bed.version, one.bed.digest = 7, "f" * 64
         one.bed.restored()
         wait_for_version(page, 7)
-        expect(page.get_by_text("No tree yet")).to_be_hidden()
+        expect(page.locator("#empty")).to_be_hidden()
+
+
+def test_a_page_that_was_open_before_there_was_a_model_shows_it_and_where_it_goes(page: Page) -> None:
+    agent = Agent(name="loans", input="in", scope="partition")
+    with garden(agent) as one:
+        page.goto(one.address)
+        expect(page.get_by_text("it stands by for another one")).to_be_visible()
+        bed = Bed(one.hub, agent, model="in/0")
+        bed.restored()
+        expect(page.get_by_text("No tree yet")).to_be_visible()
+        grown(bed, 100)
+        wait_for_version(page, bed.version)
+        one.hub.observe(Rebalanced("loans", (), (("in", 0),)))
+        expect(page.get_by_text("it stands by for another one")).to_be_visible()
+        expect(page.locator(".node")).to_have_count(0)
+
+
+def test_a_model_that_is_restored_keeps_what_was_seen_of_it(page: Page) -> None:
+    with garden() as one:
+        bed = grown(one.bed, 100)
+        page.goto(one.address)
+        wait_for_version(page, bed.version)
+        again = Bed(one.hub, bed.agent, bed.learner)
+        again.version, again.digest = bed.version, bed.digest
+        again.restored()
+        told = page.locator("#changes li").count()
+        while not again.learn(*described(next(loans(again.records + 7)))):
+            pass
+        wait_for_version(page, again.version)
+        expect(page.locator("#changes li")).not_to_have_count(told)
+        assert page.locator("#changes li").count() > told
 
 
 def test_a_change_comes_to_the_page_by_itself_with_the_record_that_caused_it(page: Page) -> None:
@@ -117,6 +156,37 @@ def test_the_slider_shows_an_older_version_and_live_leads_back(page: Page) -> No
         page.get_by_role("button", name="live").click()
         wait_for_version(page, bed.version)
         expect(page.locator("#old")).to_be_hidden()
+
+
+def test_a_tree_can_be_held_while_it_grows(page: Page) -> None:
+    with garden() as one:
+        bed = grown(one.bed, 100)
+        page.goto(one.address)
+        wait_for_version(page, bed.version)
+        held = bed.version
+        page.get_by_role("button", name="live").click()
+        expect(page.locator("#old")).to_be_visible()
+        bed.learn_stream(loans(3), 100)
+        assert bed.version > held
+        expect(page.locator("#f-records")).to_have_text("200")
+        expect(page.locator("#tree")).to_have_attribute("data-version", str(held))
+        page.get_by_role("button", name="live").click()
+        wait_for_version(page, bed.version)
+
+
+def test_a_page_that_nobody_looks_at_leaves_and_comes_back(page: Page) -> None:
+    with garden() as one:
+        bed = grown(one.bed, 60)
+        page.clock.install()
+        page.goto(one.address)
+        wait_for_version(page, bed.version)
+        page.evaluate(HIDE, True)
+        page.clock.fast_forward(30_000)
+        assert wait_until(lambda: one.hub.viewers == 0, 15)
+        grown(bed, 40)
+        page.evaluate(HIDE, False)
+        assert wait_until(lambda: one.hub.viewers == 1, 15)
+        wait_for_version(page, bed.version)
 
 
 def test_a_change_in_the_list_leads_to_its_version(page: Page) -> None:

@@ -7,12 +7,15 @@ import os
 import signal
 from collections.abc import Iterator
 from itertools import islice
+from pathlib import Path
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from learners import make_learner
+from learners import LEARNERS, make_learner
+from learners.change import ChangeKind
 from learners.outline import AttributeTest, Leaf, Outline, Size, Split, size
 from learners.schema import Instance
 from stream import logs
@@ -22,14 +25,19 @@ from stream.engine import unit_of
 from stream.events import Change, Committed, Grown, NodeTest, PathStep, Progress, Rebalanced, Restored
 from stream.generators import GENERATORS
 from stream.metrics import Metrics
+from stream.processor import LearningProcessor
 from stream.record import Partition, Record
+from stream.web import drawing
 from stream.web.answering import answer
 from stream.web.curves import Curve, Point
 from stream.web.drawing import Node, in_words, nodes_of, told
 from stream.web.front import Front
 from stream.web.health import Health
-from stream.web.hub import WAITING_BYTES
-from stream.web.versions import Versions
+from stream.web.hub import RECENT, SHARE_UNWATCHED, SHARE_WATCHED, WAITING_BYTES, Hub
+from stream.web.presenter import KEPT_CHANGES, SHARE, TICK_SECONDS, Presenter
+from stream.web.routes import STATIC
+from stream.web.server import REQUEST_SECONDS
+from stream.web.versions import MOST, Versions
 from tests.web.garden import described
 
 # ---- versions and curves
@@ -130,12 +138,14 @@ def test_of_very_many_classes_most_are_counted_together() -> None:
     assert sum(node.counts.values()) + node.others == sum(n for _, n in counts)
 
 
-@pytest.mark.parametrize("kind", ["planted", "grew", "branched", "pulled_up", "replaced", "folded"])
-def test_a_change_is_put_into_words(kind: str) -> None:
-    change = Change(kind, (PathStep("a", "x"),), NodeTest("old"), NodeTest("new", 1.5), None, None, b"null")  # type: ignore[arg-type]
+@pytest.mark.parametrize("kind", list(ChangeKind))
+def test_every_kind_of_change_is_put_into_words(kind: ChangeKind) -> None:
+    subtree = msgspec.Raw(b'{"answer": "yes", "counts": {}}')
+    change = Change(kind, (PathStep("a", "x"),), NodeTest("old"), NodeTest("new", 1.5), None, None, subtree)
     words = in_words(change)
     assert "None" not in words and "UNSET" not in words
     assert ("new <= 1.5" in words) == (kind in ("grew", "pulled_up", "replaced"))
+    assert ("yes" in words) == (kind in ("folded", "relabelled"))
 
 
 # ---- answers
@@ -208,6 +218,23 @@ def test_the_page_is_told_the_changes_that_are_published() -> None:
     assert last[-1].cause["offset"] == last[-1].cause["id"] or last[-1].cause["id"] is not None
 
 
+@pytest.mark.parametrize("learner", LEARNERS)
+def test_every_learner_can_be_shown(learner: str) -> None:
+    agent = Agent(name="loans", input="in", learner=learner)
+    hub = Hub([agent])
+    presenter = Presenter(hub)
+    processor = processor_factory(agent, Limits(), hub.observe)(unit_of("in", None))
+    for number, one in enumerate(islice(GENERATORS["loans"](1), 120)):
+        processor.process([Record(Partition("in", 0), number, json.dumps(one).encode())])
+        if number % 20 == 19:
+            presenter.tick()
+    shown = json.loads(presenter.tree(("loans", "in")) or b"{}")
+    assert isinstance(processor, LearningProcessor)
+    assert (shown["version"], shown["digest"]) == (processor.version, processor.digest)
+    tree = processor.learner.outline_lately
+    assert len(shown["nodes"]) == size(tree).nodes
+
+
 @given(st.lists(st.integers(1, 40_000), min_size=1, max_size=12))
 def test_of_many_large_changes_the_last_wait_and_the_others_are_counted(sizes: list[int]) -> None:
     agent = Agent(name="loans", input="in")
@@ -220,6 +247,21 @@ def test_of_many_large_changes_the_last_wait_and_the_others_are_counted(sizes: l
     assert len(step.changes) == 1 or sum(map(len, step.changes)) <= WAITING_BYTES
     assert step.passed == 0 or sum(map(len, changes[step.passed - 1 :])) > WAITING_BYTES
     assert processor.next_offsets == {}
+
+
+def test_the_lag_of_partitions_goes_before_what_somebody_says_of_all() -> None:
+    hub = Front([Agent(name="loans", input="in")], Metrics()).hub
+    board = hub.agents["loans"]
+    assert board.lag is None
+    hub.set_lag("loans", 7)
+    hub.set_lag("loans", 9)
+    assert board.lag == 9
+    hub.observe(Progress("loans", "in", 0, 0, 5, 3))
+    hub.observe(Progress("loans", "in", 1, 0, 5, 4))
+    hub.set_lag("loans", 100)
+    assert board.lag == 7
+    hub.observe(Rebalanced("loans", (), (("in", 1),)))
+    assert board.lag == 3
 
 
 def test_a_model_that_is_kept_elsewhere_now_is_no_longer_shown() -> None:
@@ -326,3 +368,22 @@ def test_the_thread_of_an_agent_names_it(root: logging.Logger, capsys: pytest.Ca
     record = logging.makeLogRecord({"msg": "x", "levelname": "INFO", "threadName": "agent-loans"})
     assert json.loads(logs.JsonLines().format(record))["agent"] == "loans"
     assert logs.TextLines().format(record).endswith("x [agent=loans]")
+
+
+# ---- what is written about it
+
+
+def test_the_figures_in_the_document_are_those_of_the_program() -> None:
+    text = " ".join((Path(__file__).resolve().parents[2] / "docs" / "page.md").read_text().split())
+    assert f"more than {drawing.MOST_NODES:,} nodes" in text
+    assert f"the last {RECENT:,} records" in text
+    assert f"The last {MOST // 2} are kept one by one, the {MOST // 2} before them" in text
+    assert f"takes nothing for {REQUEST_SECONDS:.0f} seconds is dropped" in text
+    assert f"the screen, {KEPT_CHANGES} changes and 20 older trees" in text
+    shares = {20: "a twentieth of the time", 100: "one hundredth of", 1_000: "a thousandth while nobody"}
+    for share in (SHARE, SHARE_WATCHED, SHARE_UNWATCHED):
+        assert shares[share] in text
+    assert TICK_SECONDS == 0.1 and "at most ten times a second" in text
+    script = (STATIC / "app.js").read_text()
+    assert "const MOST_OLD = 20;" in script
+    assert f"const MOST = {KEPT_CHANGES};" in (STATIC / "changes.js").read_text()

@@ -12,13 +12,15 @@ from pathlib import Path
 
 import pytest
 
+from learners.outline import Size
 from stream.broker.process import wait_until
 from stream.config import Agent, Config, Http, parse
 from stream.config import Metrics as MetricsSettings
 from stream.errors import ConfigError, EngineError
-from stream.events import Answered
+from stream.events import Answered, Grown
 from stream.generators import loans
 from stream.metrics import Metrics
+from stream.web import presenter as presenting
 from stream.web import server as serving
 from stream.web.access import COOKIE, Door
 from stream.web.front import ELSEWHERE, NO_TOKEN, SWITCHED_OFF, Front, listeners
@@ -218,7 +220,9 @@ def test_one_port_is_enough_unless_the_page_has_one_of_its_own() -> None:
         ("metrics", "0.0.0.0", 9464, ELSEWHERE),
         ("http", "127.0.0.1", 8080, None),
     ]
-    assert found(off) == [("metrics", "127.0.0.1", 9464, None)]
+    assert found(off) == [], "no port is opened that nobody has asked for"
+    assert found(off, Http(port=9464)) == [("metrics", "127.0.0.1", 9464, None)]
+    assert found(off, Http(port=8080)) == [("http", "127.0.0.1", 8080, None)]
     assert found(off, Http(page=False)) == []
 
 
@@ -279,6 +283,7 @@ def test_a_reader_who_goes_away_is_forgotten(one: Garden) -> None:
 
 
 def test_a_reader_who_is_stuck_is_dropped(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert serving._Handler.timeout == serving.REQUEST_SECONDS
     monkeypatch.setattr(serving._Handler, "timeout", 0.3)
     with garden(learner=Planted(full_tree(6))) as one, watching(one.address):
         assert wait_until(lambda: one.hub.viewers == 1, SECONDS)
@@ -330,15 +335,37 @@ def test_a_thousand_changes_a_second_are_a_handful_of_updates() -> None:
         assert 0 < trees <= updates <= 15
 
 
+def test_a_tree_that_may_not_be_counted_now_is_shown_with_older_counts(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    with garden() as one:
+        one.presenter.close()
+        one.bed.learn_stream(loans(1), 60)
+        model = one.hub.agents["loans"].models["applications"]
+        model._credit = -1e9  # as if counting had taken very long
+        counted = model.counted
+        one.bed.learn_stream(loans(2), 200)
+        assert model.counted is counted is not None and counted.version < one.bed.version
+
+        def version() -> int:
+            one.presenter.tick()
+            return int(json.loads(one.presenter.tree(("loans", "applications")) or b"")["version"])
+
+        monkeypatch.setattr(presenting, "STALE_SECONDS", 1e9)
+        assert version() == counted.version
+        monkeypatch.setattr(presenting, "STALE_SECONDS", 0.0)
+        assert version() == one.bed.version
+
+
 def test_the_queues_of_the_hub_are_bounded_when_nobody_looks() -> None:
     agent = AGENT
     with garden(agent) as one:
         one.presenter.close()
         for _ in range(300):
-            one.bed.learn_stream(loans(1), 10)
+            one.hub.observe(Grown("loans", "applications", Size(1, 1, 0), 1, None, [b"{}"] * 3))
             one.hub.observe(Answered("loans", [True] * 700, 0))
         model = one.hub.agents["loans"].models["applications"]
-        assert len(model.steps) <= 64
+        assert len(model.steps) == 64
         assert len(one.hub.agents["loans"]._batches) <= 4
 
 

@@ -11,6 +11,7 @@ import { Versions } from "./versions.js";
 const ANNOUNCE_MS = 5_000;
 const MOST_OLD = 20;
 const AGAIN_MS = 2_000;
+const LEAVE_MS = 20_000;
 
 const palette = new Palette();
 const place = { agent: null, model: null };
@@ -53,7 +54,7 @@ function connect() {
   source.addEventListener("error", () => {
     link("lost", "reconnecting");
     // A browser gives up where it is refused; a worker that starts may take it in again.
-    if (source.readyState === EventSource.CLOSED) setTimeout(connect, AGAIN_MS);
+    if (source.readyState === EventSource.CLOSED) setTimeout(() => document.hidden || connect(), AGAIN_MS);
   });
   on("state", takeState);
   on("tree", (told) => {
@@ -93,7 +94,19 @@ function soon(what) {
   });
 }
 
-document.addEventListener("visibilitychange", () => due.size && soon("curves"));
+// A page that nobody has looked at for a while leaves, and comes back when it is looked at: a browser has room for
+// few open connections, and the worker counts trees less often for nobody.
+let leaving = null;
+document.addEventListener("visibilitychange", () => {
+  clearTimeout(leaving);
+  if (document.hidden) {
+    leaving = setTimeout(() => source.close(), LEAVE_MS);
+  } else if (source.readyState === EventSource.CLOSED) {
+    connect();
+  } else if (due.size) {
+    soon("curves");
+  }
+});
 
 function takeState(told) {
   state = told;
@@ -234,6 +247,21 @@ function showModels(agent) {
 
 byId("model").addEventListener("change", (event) => choose(place.agent, event.target.value));
 
+const WAITS = {
+  away: "This worker has no part of the input: it is starting, or it stands by for another one.",
+  restoring: "The tree is being restored.",
+  empty: "No tree yet. It is planted with the first record that has a class.",
+};
+
+// Why there is no tree. One that has gone to another worker is not shown as if it were here.
+function showAbsence(agent, model) {
+  const why = !model ? "away" : model.version === null ? "restoring" : "empty";
+  say(byId("empty"), WAITS[why]);
+  if (why !== "away" || !live) return;
+  live = null;
+  if (versions.isLive) showTree({ version: 0, digest: "", at: 0, nodes: [] });
+}
+
 function showFigures(agent) {
   const model = agent.models.find((one) => one.model === place.model) ?? agent.models[0];
   say(byId("f-recent"), agent.recent === null ? "\u2013" : percent(agent.recent));
@@ -242,6 +270,7 @@ function showFigures(agent) {
   say(byId("f-rate"), `${brief(Math.round(agent.rate))} a second${agent.dead_letters ? `, ${count(agent.dead_letters)} dead letters` : ""}`);
   say(byId("f-lag"), agent.lag === null ? "\u2013" : brief(agent.lag));
   say(byId("f-lag-words"), agent.lag === null ? "not known yet" : agent.lag ? "records wait" : "nothing waits");
+  showAbsence(agent, model);
   const isKnown = model && model.version !== null;
   say(byId("f-nodes"), isKnown ? `${count(model.nodes)} nodes` : "\u2013");
   say(byId("f-shape"), isKnown ? `${count(model.leaves)} leaves, depth ${model.depth}, of ${count(model.retained)} records` : "waiting for the first record");

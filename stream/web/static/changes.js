@@ -3,6 +3,7 @@
 import { byId, clock, count, cut, draw, make, margin, say } from "./dom.js";
 
 const MOST = 100;
+const FEW = 3; // of more at once the whole list would flicker
 const NONE = "none since the worker started";
 const SHAPES = {
   planted: "M6 10V4M6 6c-2 0-3-1-3-2.500M6 5c2 0 3-1 3-2.500",
@@ -38,7 +39,7 @@ export class Changes {
   add(changes, skipped) {
     this.passed += skipped;
     const isFirst = !this.list.childElementCount;
-    const items = changes.slice(-MOST).reverse().map((one) => this.#item(one, !isFirst));
+    const items = changes.slice(-MOST).reverse().map((one) => this.#item(one, !isFirst && changes.length <= FEW));
     this.list.prepend(...items);
     while (this.list.childElementCount > MOST) this.list.lastElementChild.remove();
     say(byId("changes-note"), this.passed ? `${count(this.passed)} more passed by` : items.length || !isFirst ? "" : NONE);

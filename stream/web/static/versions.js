@@ -14,7 +14,7 @@ export class Versions {
     this.isLive = true;
     this.slider = byId("slider");
     this.slider.addEventListener("input", () => this.#slid());
-    byId("live").addEventListener("click", () => this.goLive());
+    byId("live").addEventListener("click", () => (this.isLive ? this.hold() : this.goLive()));
     byId("play").addEventListener("click", () => (this.timer ? this.pause() : this.play()));
   }
 
@@ -44,6 +44,11 @@ export class Versions {
     this.isLive = true;
     this.#show();
     this.onLive();
+  }
+
+  // Stay with the tree of this moment.
+  hold() {
+    if (this.stops.length) this.#choose();
   }
 
   // Go to a version, or to the one before it that was kept.

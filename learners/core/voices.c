@@ -1,0 +1,225 @@
+/* The rule for each record, in this order: answer, score, learn, watch the errors of the main tree. */
+#include <math.h>
+#include <string.h>
+
+#include "voices.h"
+
+#define CLEARLY 1e-9
+#define FEW 30          /* errors of fewer records say nothing */
+#define WARNING 2.0
+#define DRIFT 3.0
+#define TRIAL 2000      /* a candidate that has not won by then is given up */
+#define TRIAL_LEAST 10
+
+void voices_reset_monitor(Monitor *monitor) {
+    *monitor = (Monitor){0, 0, INFINITY, INFINITY, NO_WARNING};
+}
+
+/* ---- answering */
+
+/* The answerer that was right most often, the first among equals. */
+static int32_t best_answerer(const Record *record) {
+    int32_t best = ROOT_BAYES;
+    for (int32_t i = 1; i < ANSWERERS; i++)
+        if (record->answerers[i] > record->answerers[best]) best = i;
+    return best;
+}
+
+/* What a tree says about its row at hand. */
+Opinion opinion(const Voices *voices, Tree *tree, const Record *record) {
+    Opinion told = {tree_answer(tree), {-1, -1, -1}, MAJORITY, -1};
+    Node *node = told.where.node;
+    if (!node || tree->failed) return told;
+    told.answers[MAJORITY] = told.answer = majority(tree, node);
+    if (!voices->adaptive) return told;
+    told.answers[ROOT_BAYES] = bayes(tree, tree->root, tree->votes);
+    if (voices->only_bayes) {
+        told.chosen = ROOT_BAYES;
+        told.answer = told.answers[ROOT_BAYES];
+        return told;
+    }
+    told.answers[LEAF_BAYES] = node == tree->root ? told.answers[ROOT_BAYES] : bayes(tree, node, tree->votes);
+    told.chosen = best_answerer(record);
+    told.answer = told.answers[told.chosen];
+    return told;
+}
+
+/* Whether the tree of the last few records is believed. */
+static int believes_recent(const Voices *voices) {
+    return voices->recent && voices->recent_record.tree > voices->main_record.tree + CLEARLY;
+}
+
+/* The answer to the row at hand, given the main tree's opinion; `by` is the answerer, those of the recent tree after
+ * those of the main one. */
+int32_t voices_answer(const Voices *voices, Opinion *main, int32_t *by, double *shares) {
+    *main = opinion(voices, voices->main, &voices->main_record);
+    const Tree *tree = voices->main;
+    Opinion told = *main;
+    *by = told.chosen;
+    if (believes_recent(voices)) {
+        Opinion recent = opinion(voices, voices->recent, &voices->recent_record);
+        if (recent.where.node) {
+            told = recent;
+            tree = voices->recent;
+            *by = ANSWERERS + told.chosen;
+        }
+    }
+    if (shares && told.where.node) shares_of(tree, told.where.node, told.chosen, shares);
+    return told.answer;
+}
+
+/* ---- learning */
+
+static void judge(const Voices *voices, Record *record, const Opinion *told, int32_t label) {
+    for (int32_t i = 0; i < ANSWERERS; i++)
+        record->answerers[i] = voices->decay * record->answerers[i] + (told->answers[i] == label ? 1 : 0);
+    record->tree = voices->decay * record->tree + (told->answer == label ? 1 : 0);
+}
+
+static void drop_before(Voices *voices, int64_t keep) {
+    tree_keep_last(voices->main, keep);
+    voices->main->dropped = 1;
+    voices->drops++;
+    voices_reset_monitor(&voices->monitor);
+}
+
+/* Let a candidate begin with what was learned since the warning. */
+static void begin_trial(Voices *voices) {
+    int64_t keep = voices->monitor.since_warning == NO_WARNING ? 1 : voices->monitor.since_warning;
+    tree_take_last(voices->candidate, voices->main, keep);
+    voices->candidate_record = voices->main_record;
+    voices->candidate_age = 1;
+    voices->only_candidate = voices->only_main = 0;
+    voices_reset_monitor(&voices->monitor);
+}
+
+static void end_trial(Voices *voices) {
+    voices->candidate_age = 0;
+    tree_keep_last(voices->candidate, 0);
+}
+
+/* Whether one was right where the other was not so much more often that it is no chance. */
+static int is_clear(int64_t wins, int64_t losses) {
+    return wins + losses >= TRIAL_LEAST && (double)(wins - losses) > 3.0 * sqrt((double)(wins + losses));
+}
+
+static void try_candidate(Voices *voices, const Opinion *main, const Opinion *candidate, int32_t label) {
+    voices->only_candidate += candidate->answer == label && main->answer != label;
+    voices->only_main += main->answer == label && candidate->answer != label;
+    if (is_clear(voices->only_candidate, voices->only_main)) {
+        int64_t keep = voices->candidate->root ? voices->candidate->root->n : 1;
+        end_trial(voices);
+        drop_before(voices, keep);
+    } else if (is_clear(voices->only_main, voices->only_candidate) || ++voices->candidate_age > TRIAL) {
+        end_trial(voices);
+        voices_reset_monitor(&voices->monitor);
+    }
+}
+
+/* The rule of DDM with a smoothed share of errors: after a perfect start the plain one drops everything at the first
+ * error. */
+static void watch_errors(Voices *voices, int is_error) {
+    Monitor *monitor = &voices->monitor;
+    monitor->n++;
+    monitor->errors += is_error;
+    if (monitor->n < FEW) return;
+    double p = (double)(monitor->errors + 1) / (double)(monitor->n + 2);
+    double s = sqrt(p * (1 - p) / (double)monitor->n);
+    if (p + s <= monitor->lowest_p + monitor->lowest_s) {
+        monitor->lowest_p = p;
+        monitor->lowest_s = s;
+    }
+    if (p + s > monitor->lowest_p + DRIFT * monitor->lowest_s) {
+        if (voices->drift == DRIFT_VERIFIED)
+            begin_trial(voices);
+        else
+            drop_before(voices, monitor->since_warning == NO_WARNING ? 1 : monitor->since_warning);
+    } else if (p + s > monitor->lowest_p + WARNING * monitor->lowest_s) {
+        if (monitor->since_warning == NO_WARNING) monitor->since_warning = 1;
+    } else {
+        monitor->since_warning = NO_WARNING;
+    }
+}
+
+static void learn(Voices *voices, const Opinion *main, int32_t final, int32_t label) {
+    Opinion recent, candidate;
+    int on_trial = voices->candidate_age > 0;
+    if (voices->recent) recent = opinion(voices, voices->recent, &voices->recent_record);
+    if (on_trial) candidate = opinion(voices, voices->candidate, &voices->candidate_record);
+    judge(voices, &voices->main_record, main, label);
+    if (voices->recent) judge(voices, &voices->recent_record, &recent, label);
+    if (on_trial) judge(voices, &voices->candidate_record, &candidate, label);
+    int is_known = voices->main->settings.hat && final == label && main->where.node && main->where.how == ANSWER_PLAIN;
+    if (!is_known) {
+        tree_learn(voices->main, label);
+        if (voices->recent) tree_learn(voices->recent, label);
+        if (on_trial) tree_learn(voices->candidate, label);
+        if (voices->monitor.since_warning != NO_WARNING) voices->monitor.since_warning++;
+    }
+    if (voices->drift == DRIFT_NONE) return;
+    if (on_trial)
+        try_candidate(voices, main, &candidate, label);
+    else
+        watch_errors(voices, main->answer != label);
+    if (voices->main->dropped) tree_recut_if_due(voices->main);
+}
+
+/* Answer the row at hand, judge the answerers by its label, and learn it. */
+void voices_learn(Voices *voices, int32_t label) {
+    Opinion main;
+    int32_t by, final = voices_answer(voices, &main, &by, NULL);
+    learn(voices, &main, final, label);
+}
+
+/* Forget one instance like the row at hand, wherever it is; -1 where the main tree has none. */
+int voices_forget(Voices *voices, int32_t label) {
+    int missing = tree_forget(voices->main, label);
+    if (missing) return missing;
+    if (voices->recent) tree_forget(voices->recent, label);
+    if (voices->candidate_age) tree_forget(voices->candidate, label);
+    return 0;
+}
+
+void voices_row(Voices *voices, const void *codes, int wide) {
+    Tree *trees[] = {voices->main, voices->recent, voices->candidate};
+    for (int i = 0; i < 3; i++)
+        if (trees[i]) {
+            if (wide)
+                tree_wide_row(trees[i], codes);
+            else
+                tree_row(trees[i], codes);
+        }
+}
+
+/* What `tree_run` does, for all voices. A value that is missing or was never seen makes it stop as well. */
+int64_t voices_run(Voices *voices, const void *codes, int wide, const int32_t *labels, int64_t start, int64_t end,
+                   int stop, int32_t *answers, int32_t *how, int8_t *by, uint64_t *nodes, uint32_t *counts,
+                   double *shares, Ops *spent, int *why) {
+    Tree *tree = voices->main;
+    int32_t classes = tree->classes;
+    *why = RAN_OUT;
+    for (int64_t i = start; i < end && !tree->failed; i++) {
+        Opinion main;
+        int32_t whose;
+        tree->changed = 0;
+        voices_row(voices, (const char *)codes + i * tree->attributes * (wide ? 8 : 4), wide);
+        answers[i] = voices_answer(voices, &main, &whose, shares ? shares + i * classes : NULL);
+        Node *node = main.where.node;
+        by[i] = (int8_t)whose;
+        how[i] = main.where.how;
+        nodes[i] = node ? node->id : 0;
+        if (counts && node) memcpy(counts + i * classes, node->classes, (size_t)classes * 4);
+        if ((stop & 2) && (main.where.how != ANSWER_PLAIN || (node && !node->explained))) {
+            *why = STOPPED_UNEXPLAINED;
+            return i;
+        }
+        spent[i] = tree->ops; /* what had been spent before it */
+        if (labels[i] < 0) continue;
+        learn(voices, &main, answers[i], labels[i]);
+        if ((stop & 1) && tree->changed) {
+            *why = STOPPED_CHANGED;
+            return i + 1;
+        }
+    }
+    return end;
+}

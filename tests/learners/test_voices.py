@@ -1,0 +1,139 @@
+"""Who answers and when the past is dropped: as the rules in plain Python say, after every record."""
+
+import random
+from collections.abc import Iterator
+from functools import partial
+from typing import Any
+
+import pytest
+
+from learners import LEARNERS, make_learner
+from learners.change import ChangeKind, fold
+from learners.checks import laws_of
+from learners.learner import Learner
+from learners.outline import digest
+from learners.schema import Instance, Value
+from tests.learners.test_numeric import plain, tree_of
+from tests.oracle import Rules
+from tests.voices_oracle import Voices
+
+
+def some_settings(rng: random.Random) -> dict[str, Any]:
+    return {
+        "significance": rng.choice([0.3, 0.1, 0.05]),
+        "window": rng.choice([None, None, None, 60]),
+        "bins": rng.choice([4, 12, 32]),
+        "answer": rng.choice(["tree", "adaptive", "adaptive"]),
+        "drift": rng.choice([None, "ddm", "ddm", "verified"]),
+        "recent": rng.choice([None, 15, 40]),
+    }
+
+
+def drifting_stream(rng: random.Random, length: int = 140) -> Iterator[Instance]:
+    """Yield records whose rule changes now and then, so that there are warnings and drops."""
+    noise, known = rng.choice([0, 0.05]), rng.choice([1, 0.9])
+    rules = [(rng.randrange(3), rng.choice([-1, 1]), rng.random()) for _ in range(4)]
+    for place in range(length):
+        which, sign, threshold = rules[place * len(rules) // length]
+        values: dict[str, Value] = {
+            "x": rng.random(),
+            "y": rng.randint(0, 9),
+            "z": rng.random() ** 3,
+            "w": rng.choice("abc"),
+        }
+        number = float([values["x"], values["y"], values["z"]][which]) / (9 if which == 1 else 1)  # type: ignore[arg-type]
+        label = (number > threshold) == (sign > 0)
+        if rng.random() < noise:
+            label = not label
+        yield Instance({n: v for n, v in values.items() if rng.random() < known}, "yes" if label else "no")
+
+
+def pair(chosen: dict[str, Any]) -> tuple[Learner, Voices]:
+    rules = Rules(significance=chosen["significance"], significance_test="g", min_records_per_value=2)
+    voices = Voices(
+        rules,
+        bins=chosen["bins"],
+        window=chosen["window"],
+        adaptive=chosen["answer"] == "adaptive",
+        drift=chosen["drift"],
+        recent=chosen["recent"],
+    )
+    return make_learner("id5r", None, chosen), voices
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_the_rules_are_kept_after_every_record(seed: int) -> None:
+    rng = random.Random(seed)
+    chosen = some_settings(rng)
+    learner, voices = pair(chosen)
+    several = learner.voices is not None  # type: ignore[attr-defined]
+    followed = None
+    for place, instance in enumerate(drifting_stream(rng)):
+        told = learner.predict_one(instance.values)
+        if several:
+            answer, by = voices.answer(instance.values)
+            assert (told.answer, told.by or by) == (answer, by), place
+        changes = learner.learn_one(instance)
+        voices.learn(*instance)
+        followed = fold(changes, followed)
+        assert learner.retained == len(voices.main.batch.kept), place
+        assert learner.drops == voices.drops  # type: ignore[attr-defined]
+        assert tree_of(learner) == plain(voices.main.batch.tree())
+        assert digest(followed) == digest(learner.outline())
+        if place % 23 == 5:
+            learner = type(learner).restore(learner.snapshot())
+
+
+def test_there_are_drops_in_these_streams() -> None:
+    drops = 0
+    for seed in range(16):
+        rng = random.Random(seed)
+        learner, _ = pair(some_settings(rng))
+        told = [learner.learn_one(instance) for instance in drifting_stream(rng)]
+        drops += sum(change.kind is ChangeKind.DROPPED for changes in told for change in changes)
+    assert drops >= 5
+
+
+LAWS = [
+    "same_input_gives_same_output",
+    "snapshots_are_stable",
+    "changes_fold_to_the_outline",
+    "changes_mean_a_new_digest",
+    "predicting_changes_nothing",
+    "answers_are_most_probable",
+    "batches_equal_single_records",
+    "followers_become_the_same_learner",
+]
+SETTINGS: list[dict[str, object]] = [
+    {"preset": "adaptive", "recent": 12, "significance": 0.1},
+    {"answer": "adaptive", "drift": "verified", "significance": 0.1},
+    {"answer": "tree", "drift": "ddm", "window": 25, "significance": 0.1},
+]
+
+
+@pytest.mark.parametrize("chosen", SETTINGS)
+@pytest.mark.parametrize("law", LAWS)
+def test_the_laws_hold_with_numbers_holes_and_drift(law: str, chosen: dict[str, object]) -> None:
+    stream = list(drifting_stream(random.Random(law), 60))
+    dict(laws_of(LEARNERS["id5r"]))[law](partial(make_learner, "id5r", None, chosen), stream)
+
+
+@pytest.mark.parametrize("chosen", SETTINGS)
+def test_a_restart_in_the_middle_of_a_warning_a_trial_or_a_window_changes_nothing(
+    chosen: dict[str, object],
+) -> None:
+    stream = list(drifting_stream(random.Random(5), 90))
+    learner = make_learner("id5r", None, chosen)
+    story, snapshots = [], []
+    for instance in stream:
+        snapshots.append(learner.snapshot())
+        story.append(told(learner, instance))
+    for place in range(0, len(stream), 6):
+        restored = type(learner).restore(snapshots[place])
+        assert [told(restored, instance) for instance in stream[place:]] == story[place:], place
+
+
+def told(learner: Learner, instance: Instance) -> object:
+    answer = learner.predict_one(instance.values)
+    changes = learner.learn_one(instance)
+    return answer, changes, learner.drops, learner.voices.state, learner.retained  # type: ignore[attr-defined]

@@ -1,0 +1,66 @@
+"""The benches of accuracy and drift, on little data: that they measure what they say, not how much it is."""
+
+import json
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from stream.bench import accuracy, drift
+from stream.bench.contests import Contenders, Contest, _as_bytes, run_ours
+from stream.bench.report import Report
+
+NOBODY = Contenders({}, [])
+
+
+def silent(what: str) -> None:
+    """Tell nobody."""
+
+
+@pytest.fixture
+def data(tmp_path: Path) -> Path:
+    rows = [f"{x},{'ab'[x % 2]},{'yes' if x > 40 else 'no'}" for x in range(80)]
+    (tmp_path / "steps.csv").write_text("x,w,class\n" + "\n".join(rows) + "\n")
+    (tmp_path / "unknown.csv").write_text("x,class\n1,a\n")
+    columns = [{"name": "x", "type": "numeric"}, {"name": "w", "type": "nominal"}]
+    (tmp_path / "SCHEMA.json").write_text(
+        json.dumps({"steps": {"columns": columns, "class_values": ["yes", "no"]}})
+    )
+    return tmp_path
+
+
+def test_accuracy_is_measured_on_every_set_that_the_schema_knows(data: Path) -> None:
+    assert [file.name for file in accuracy.sets_in(data)] == ["steps.csv"]
+    report = accuracy.accuracy(data, accuracy.Amount(2, 80), NOBODY, True, silent)
+    means = {row[0]: row[1] for row in report.tables[0].rows}
+    assert set(means) == set(accuracy.OURS)
+    assert all(isinstance(mean, float) and 60 < mean <= 100 for mean in means.values())
+    assert msgspec.json.decode(msgspec.json.encode(report), type=Report).goals == report.goals
+
+
+def test_what_is_measured_is_what_the_learner_answers(data: Path) -> None:
+    contest = accuracy.contest_of(data / "steps.csv", 80)
+    outcome = run_ours(contest, significance=0.05)
+    assert outcome.timed.records == outcome.learner.retained == 80
+    assert outcome.timed.correct > 70  # the rows are in order: only the step itself is a surprise
+
+
+def test_others_get_the_same_records(data: Path) -> None:
+    contest = accuracy.contest_of(data / "steps.csv", 80)
+    head, *rows = _as_bytes(contest)
+    assert (len(head), len(rows), len(rows[0])) == (4 * 5, 80, 8 * 3)
+
+
+def test_drift_is_measured_on_streams_that_change_and_on_some_that_do_not(data: Path) -> None:
+    report = drift.drift(data, drift.Amount(240, 1, (400, 800)), NOBODY, True, silent)
+    streams = [row[0] for row in report.tables[0].rows]
+    assert {"SEA", "STAGGER", *drift.STATIONARY} < set(streams)
+    assert [row[0] for row in report.tables[2].rows] == [400, 800]
+    assert report.goals[-2].figure == "drops on stationary streams"
+
+
+def test_streams_of_one_seed_are_the_same_again() -> None:
+    one, other = drift.generated(80, 3), drift.generated(80, 3)
+    assert one == other
+    assert all(len(rows) == 80 for rows in one.values())
+    assert isinstance(drift._contest("SEA", one["SEA"]), Contest)
