@@ -73,6 +73,12 @@ class Hat:
         """How many instances the tree stands for: those that were learned."""
         return self.inner.retained
 
+    @property
+    def description_bits(self) -> tuple[float, float] | None:
+        """The bits for the tree and for the exceptions, where the learner inside counts them."""
+        bits: tuple[float, float] | None = getattr(self.inner, "description_bits", None)
+        return bits
+
     def learn_one(self, instance: Instance) -> list[TreeChange]:
         """Learn from an instance if the tree answers it wrongly, and return how the tree changed."""
         return self.learn(*self.codes.encode(instance.values, instance.label))

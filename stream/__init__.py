@@ -11,6 +11,6 @@ The path of one record:
 7. the engine produces all of them and the offsets to read next in one transaction;
 8. and commits it.
 
-On assignment a model is restored from its journal. On revocation it is dropped: whatever was not committed
-has left no trace. `engines/confluent_loop.py` reads as this list.
+On assignment a model is restored from its newest snapshot and the journal after it. On revocation it is
+dropped: whatever was not committed has left no trace. `engines/confluent_loop.py` reads as this list.
 """

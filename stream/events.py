@@ -210,6 +210,7 @@ class Grown(NamedTuple):
     retained: int
     model_bytes: int | None = None
     changes: Sequence[bytes] = ()
+    description_bits: tuple[float, float] | None = None
 
 
 class Processed(NamedTuple):

@@ -161,7 +161,8 @@ class LearningProcessor:
         held: int | None = getattr(self.learner, "model_bytes", None)
         changes = [one.value or b"" for one in outputs.others if one.topic == self._place.tree_changes]
         agent, model = self._place.agent, self._place.model
-        self._observe(Grown(agent, model, outline_size, self.learner.retained, held, changes))
+        bits: tuple[float, float] | None = getattr(self.learner, "description_bits", None)
+        self._observe(Grown(agent, model, outline_size, self.learner.retained, held, changes, bits))
         return outputs
 
     def _reject(self, record: Record, error: RejectedRecord) -> None:

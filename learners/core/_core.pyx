@@ -45,6 +45,7 @@ cdef extern from "core.h" nogil:
         int64_t window, max_bytes, small
         int32_t bins
         int ordered
+        double window_time
     ctypedef struct Scale:
         int32_t number, fixed, count, median
         uint64_t *cuts
@@ -77,6 +78,8 @@ cdef extern from "core.h" nogil:
         int32_t numbers
         int64_t since_cuts
         uint8_t aged
+        int32_t time
+        double newest
         uint8_t recut
         uint8_t dropped
         uint8_t changed
@@ -210,6 +213,7 @@ cdef class CoreTree:
         small: Subtrees of at most so many instances are not transposed but made anew.
         bins: How many bins the cuts of a number make, at the most.
         ordered: Whether the order of arrival is kept, though nothing has to leave by it.
+        window_time: For how long an instance is retained, by its own time; 0: for ever.
     """
 
     cdef Tree *tree
@@ -220,7 +224,7 @@ cdef class CoreTree:
     def __cinit__(
         self, *, bint gain_ratio=False, critical=None, critical_pearson=None, int records_per_value=0,
         bint hat=False, bint replace=False, int64_t window=0, int64_t max_bytes=0, int64_t small=256,
-        int32_t bins=32, bint ordered=False,
+        int32_t bins=32, bint ordered=False, double window_time=0.0,
     ):
         cdef Settings settings
         memset(&settings, 0, sizeof(settings))
@@ -235,6 +239,7 @@ cdef class CoreTree:
         settings.small = small
         settings.bins = bins
         settings.ordered = ordered
+        settings.window_time = window_time
         self.tree = tree_new(&settings)
         if self.tree is NULL:
             raise MemoryError
@@ -303,6 +308,19 @@ cdef class CoreTree:
     @cut_age.setter
     def cut_age(self, age):
         self.tree.since_cuts, self.tree.aged = age
+
+    def set_time(self, int32_t attribute):
+        """Say which number is the time of an instance."""
+        self.tree.time = attribute
+
+    @property
+    def newest(self):
+        """The latest time met; minus infinity before any."""
+        return self.tree.newest
+
+    @newest.setter
+    def newest(self, double time):
+        self.tree.newest = time
 
     def take_recut(self):
         """Return whether the cuts have changed since this was last asked."""

@@ -71,6 +71,7 @@ typedef struct {
     int64_t small;             /* a subtree of so few instances is cheaper to make anew than to transpose */
     int32_t bins;              /* how many bins the cuts of a number make, at the most */
     int ordered;               /* the order of arrival is kept, whatever else is set */
+    double window_time;        /* for how long an instance is retained, by its own time; 0: no limit */
 } Settings;
 
 /* The instances: identical ones are kept once, with how often. */
@@ -127,6 +128,8 @@ typedef struct {
     int64_t *votes; /* by class: what speaks for it */
     int64_t since_cuts; /* instances learned since the cuts were made */
     uint8_t aged;       /* something was forgotten since then */
+    int32_t time;       /* the attribute with the time of an instance; -1: none has been met */
+    double newest;      /* the latest time met */
     uint8_t recut;      /* the cuts have changed since this was last asked */
     uint8_t dropped;    /* the past was dropped since this was last asked */
     int32_t *order;      /* attributes in the order in which ties are broken */
@@ -184,6 +187,7 @@ void store_expect(const Store *store, const uint8_t *row, uint16_t label);
 uint32_t store_add(Store *store, const uint8_t *row, uint16_t label);
 void store_drop(Store *store, uint32_t instance);
 int store_arrived(Store *store, uint32_t instance);
+uint32_t store_front(Store *store);
 uint32_t store_oldest(Store *store);
 int store_skip(Store *store, uint32_t instance);
 void store_order(Store *store, int keeps);
@@ -237,6 +241,7 @@ int tree_layout(Tree *tree, const int32_t *value_capacity, int32_t attributes, i
 /* cuts.c */
 #define MOST_BINS 128
 int32_t bin_of(const Scale *scale, uint64_t number);
+double number_of(uint64_t number);
 int32_t find_cuts(uint64_t *numbers, int64_t count, int32_t bins, uint64_t *cuts);
 void tree_recut_if_due(Tree *tree);
 int tree_set_cuts(Tree *tree, int32_t attribute, const uint64_t *cuts, int32_t count, int32_t median, int fixed);

@@ -84,7 +84,7 @@ static void sort(uint64_t *numbers, int64_t count, int32_t patience) {
 
 /* The number between two, which the first is at most and the second is not. The bits are those of doubles with
  * the sign turned round (learners/codes.py). */
-static double to_double(uint64_t number) {
+double number_of(uint64_t number) {
     uint64_t bits = number >> 63 ? number & ~(UINT64_C(1) << 63) : ~number;
     double value;
     memcpy(&value, &bits, 8);
@@ -99,7 +99,7 @@ static uint64_t from_double(double value) {
 }
 
 static uint64_t between(uint64_t low, uint64_t high) {
-    double a = to_double(low), b = to_double(high);
+    double a = number_of(low), b = number_of(high);
     double largest = 1.7976931348623157e308;
     if (a < -largest) return from_double(-largest); /* infinities have bins of their own */
     if (b > largest) return low;

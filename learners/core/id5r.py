@@ -34,7 +34,7 @@ from learners.learner import (
 from learners.merit import ROUNDING, chi_square_threshold, critical_gain
 from learners.ops import OpCounts
 from learners.outline import Outline
-from learners.schema import MOST_CUTS, Instance, InstanceError, Limits, Misfit, Schema, Values
+from learners.schema import MOST_CUTS, AttributeType, Instance, InstanceError, Limits, Misfit, Schema, Values
 from learners.snapshot import SnapshotError, pack, unpack
 from learners.utgoff.selection import Selection
 
@@ -68,6 +68,10 @@ class CoreOptions(Options, frozen=True):
         missing: What an instance to be learned without a value is given: a value of its own, or nothing: it
             is refused.
         window: How many instances are retained; none: all. Exactly the last so many count.
+        time: The attribute that holds the time of an instance, a number in any unit. It is not tested.
+        window_time: For how long an instance is retained, in the unit of `time`: what is older than the
+            newest by more leaves, in order of arrival. What comes later than that, or without a time, is
+            answered and not learned.
         max_instances: A cap on the instances retained; the oldest leave. If there is a window, the smaller
             of the two holds.
         max_bytes: A cap on the memory of the model; the oldest instances leave.
@@ -91,6 +95,8 @@ class CoreOptions(Options, frozen=True):
     tie_order: tuple[str, ...] = ()
     missing: Literal["own_value", "reject"] = "own_value"
     window: Positive | None = None
+    time: str | None = None
+    window_time: Annotated[float, msgspec.Meta(gt=0)] | None = None
     max_instances: Positive | None = None
     max_bytes: Annotated[int, msgspec.Meta(ge=1_000_000)] | None = None
     on_contradiction: Literal["keep", "replace"] = "keep"
@@ -98,6 +104,11 @@ class CoreOptions(Options, frozen=True):
     drift: Literal["ddm", "verified"] | None = None
     recent: Positive | None = None
     preset: Literal["adaptive"] | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse a window by time where there is no time."""
+        if self.window_time is not None and self.time is None:
+            raise ValueError("window_time needs time: the attribute that holds the time of an instance")
 
     def in_effect(self) -> "CoreOptions":
         """Return the settings with those of the preset filled in."""
@@ -113,6 +124,7 @@ class TreeState(msgspec.Struct):
 
     cuts: list[tuple[list[int], int]]
     cut_age: tuple[int, bool]
+    newest: float
     rows: bytes
     numbers: bytes
     labels: bytes
@@ -177,6 +189,9 @@ class ID5R:
         self._room_for = -1
         self._published: Outline | None = None
         self.explanations = Explanations()
+        for attribute in self.schema.attributes:
+            if attribute.name == settings.time and attribute.type is not AttributeType.NUMERIC:
+                raise ValueError(f'attribute "{settings.time}" is a time and must be numeric')
         self.make_room(self._width, [a for a in range(self._width) if self.codes.is_numeric(a)])
         for place, attribute in enumerate(self.schema.attributes):
             if attribute.cuts:
@@ -294,6 +309,10 @@ class ID5R:
             sizes[a] = max(self.options.bins, len(declared) + 1) + 1
         for tree in self._trees():
             tree.reserve(sizes, order, ranks, places)
+            for a in numbers:
+                if self.codes.attributes[a] == self.options.time:
+                    tree.set_cuts(a, (), 1, True)
+                    tree.set_time(a)
         self._room_for = self.codes.grown
 
     def _trees(self) -> list[_core.CoreTree]:
@@ -449,6 +468,7 @@ class ID5R:
         return TreeState(
             cuts=[tree.cuts(a) for a in self._numeric],
             cut_age=tree.cut_age,
+            newest=tree.newest,
             rows=rows.tobytes(),
             numbers=numbers.tobytes(),
             labels=labels.tobytes(),
@@ -498,12 +518,16 @@ class ID5R:
 
     def _load_tree(self, tree: _core.CoreTree, state: TreeState, width: int) -> None:
         for attribute, (cuts, median) in zip(self._numeric, state.cuts, strict=True):
-            fixed = attribute < len(self.schema.attributes) and bool(self.schema.attributes[attribute].cuts)
+            declared = attribute < len(self.schema.attributes) and bool(
+                self.schema.attributes[attribute].cuts
+            )
+            fixed = declared or self.codes.attributes[attribute] == self.options.time
             in_order = all(0 < low < high for low, high in pairwise([*cuts, 2**64]))
             if not in_order or len(cuts) > MOST_CUTS or not 1 <= median <= len(cuts) + 1:
                 raise SnapshotError("the snapshot has cuts that are none")
             tree.set_cuts(attribute, cuts, median, fixed)
         tree.cut_age = state.cut_age
+        tree.newest = state.newest
         labels = np.frombuffer(state.labels, dtype="<u2")
         rows: NDArray[np.uint16] = np.frombuffer(state.rows, dtype="<u2")
         rows = rows.reshape(len(labels), width)
@@ -526,7 +550,9 @@ def _make_voices(settings: CoreOptions, main: _core.CoreTree) -> _core.Voices | 
     changing = settings.drift is not None or settings.recent is not None
     if settings.answer == "tree" and not changing:
         return None
-    bare = msgspec.structs.replace(settings, window=None, max_instances=None, max_bytes=None)
+    bare = msgspec.structs.replace(
+        settings, window=None, window_time=None, max_instances=None, max_bytes=None
+    )
     recent = msgspec.structs.replace(bare, window=settings.recent)
     return _core.Voices(
         main,
@@ -557,6 +583,7 @@ def _make_tree(settings: CoreOptions, *, ordered: bool = False) -> _core.CoreTre
         small=SMALL,
         bins=settings.bins,
         ordered=ordered,
+        window_time=settings.window_time or 0.0,
     )
 
 

@@ -231,16 +231,27 @@ int store_arrived(Store *store, uint32_t instance) {
     return 0;
 }
 
-/* Take the oldest instance off the ring; NO_INSTANCE where there is none. */
-uint32_t store_oldest(Store *store) {
+static void advance(Store *store) {
+    store->ring_start = (store->ring_start + 1) % store->ring_capacity;
+    store->ring_length--;
+}
+
+/* The oldest instance, which stays where it is; NO_INSTANCE where there is none. */
+uint32_t store_front(Store *store) {
     while (store->ring_length) {
         uint32_t i = store->ring[store->ring_start];
-        store->ring_start = (store->ring_start + 1) % store->ring_capacity;
-        store->ring_length--;
         if (!store->skip || !store->skip[i]) return i;
+        advance(store);
         if (--store->skip[i] == 0 && !store->times[i]) give_back(store, i);
     }
     return NO_INSTANCE;
+}
+
+/* Take the oldest instance off the ring; NO_INSTANCE where there is none. */
+uint32_t store_oldest(Store *store) {
+    uint32_t i = store_front(store);
+    if (i != NO_INSTANCE) advance(store);
+    return i;
 }
 
 /* Note that the oldest arrival of an instance no longer counts. */

@@ -5,6 +5,7 @@
  * - a restructured node is looked at again only when it is visited, and small subtrees are not transposed but
  *   folded into sets and split again as far as they are visited. `tree_settle` does all that is left.
  */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -27,7 +28,10 @@ Tree *tree_new(const Settings *settings) {
     for (int i = 0; i < 64; i++) tree->pearson_cache[i] = -1;
     for (int i = 0; i < 128 * 32; i++) tree->cut_cache[i / 32][i % 32] = -1;
     tree->next_id = 1;
-    store_order(&tree->store, settings->window > 0 || settings->max_bytes > 0 || settings->ordered);
+    tree->time = -1;
+    tree->newest = -INFINITY;
+    store_order(&tree->store, settings->window > 0 || settings->max_bytes > 0 || settings->ordered ||
+                                  settings->window_time > 0);
     return tree;
 }
 
@@ -518,7 +522,30 @@ static void make_way(Tree *tree) {
     }
 }
 
+static uint64_t time_of(const Tree *tree, const uint8_t *row) {
+    return tree->time < 0 ? 0 : numbers_of(&tree->store, row)[tree->scales[tree->time].number];
+}
+
+/* Whether the row at hand has no time, or one before the window: then it is not learned. */
+static int is_out_of_time(Tree *tree) {
+    uint64_t time = time_of(tree, tree->row);
+    if (!time || number_of(time) < tree->newest - tree->settings.window_time) return 1;
+    if (number_of(time) > tree->newest) tree->newest = number_of(time);
+    return 0;
+}
+
+/* Let go of what is before the window, in order of arrival: whatever came before something newer waits for it. */
+static void forget_by_time(Tree *tree) {
+    for (;;) {
+        uint32_t oldest = store_front(&tree->store);
+        if (oldest == NO_INSTANCE) return;
+        uint64_t time = time_of(tree, row_of(&tree->store, oldest));
+        if (number_of(time) >= tree->newest - tree->settings.window_time || tree_forget_oldest(tree)) return;
+    }
+}
+
 void tree_learn(Tree *tree, int32_t label) {
+    if (tree->settings.window_time > 0 && is_out_of_time(tree)) return;
     find_cells(tree);
     if (tree->settings.replace) forget_rivals(tree, label);
     if (tree->settings.max_bytes) make_way(tree);
@@ -540,6 +567,7 @@ void tree_learn(Tree *tree, int32_t label) {
     if (tree->settings.max_bytes)
         while (tree_bytes(tree) > tree->settings.max_bytes && retained(tree) > 1 && !tree_forget_oldest(tree)) {
         }
+    if (tree->settings.window_time > 0) forget_by_time(tree);
     if (tree->numbers) tree_recut_if_due(tree);
 }
 

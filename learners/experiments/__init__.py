@@ -9,6 +9,7 @@ from learners.experiments.example import Example
 from learners.experiments.experiment import Experiment
 from learners.experiments.figures import Figures
 from learners.experiments.mdl_noise import MDLNoise
+from learners.experiments.mdl_nominal import MDLNominal
 from learners.experiments.mdl_sets import MDLSpect, MDLTicTacToe
 from learners.experiments.mdl_worked import MDLWorked
 from learners.experiments.parity import Parity
@@ -30,6 +31,7 @@ _ALL: tuple[Experiment, ...] = (
     MDLWorked(),
     MDLSpect(),
     MDLTicTacToe(),
+    MDLNominal(),
     MDLNoise(),
 )
 

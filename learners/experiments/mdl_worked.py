@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from learners.experiments.experiment import Data, Outcome, Task
 from learners.experiments.report import Check, Drawing, Figure, Report, Table, Verdict, check
 from learners.mdl.bits import ONE, length, structure
-from learners.mdl.learner import MDL, MDLOptions
+from learners.mdl.learner import MDL
+from learners.mdl.options import MDLOptions
 from learners.mdl.records import Node
 from learners.outline import render
 from learners.schema import Instance

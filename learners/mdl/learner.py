@@ -1,17 +1,15 @@
 """The incremental MDL tree as a learner: names, numbers, settings, answers and snapshots."""
 
-from bisect import bisect_left
 from collections import deque
 from collections.abc import Sequence
 from operator import le, sub
-from typing import Annotated, ClassVar, Literal, Self, cast
+from typing import ClassVar, Self, cast
 
 import msgspec
 import numpy as np
 
 from learners.change import ChangeKind, TreeChange, change_of_all, diff
-from learners.codes import MISSING_CODE, Codes, Row, growth_from, number_code, number_of
-from learners.cuts import SHARE, YOUNG, YOUNG_SHARE, is_overfull, make_cuts, with_median
+from learners.codes import MISSING_CODE, Codes, Row, growth_from
 from learners.learner import (
     FLAG_MISSING,
     FLAG_UNSEEN,
@@ -26,72 +24,19 @@ from learners.learner import (
 from learners.mdl.bits import ONE
 from learners.mdl.classes import TwoClassCodes, refusal_of
 from learners.mdl.forms import Names, dump_form, load_form, sizes_for
-from learners.mdl.judging import ADDITIVE, DATA, PAPER, ROOT
+from learners.mdl.options import CODES, MDLOptions
 from learners.mdl.records import Node
+from learners.mdl.scales import Scales
+from learners.mdl.state import State, ops_of, set_counted
 from learners.mdl.tree import Tree
 from learners.ops import OpCounts
 from learners.outline import Outline, Path
-from learners.schema import MOST_CUTS, Instance, Limits, Schema, Values
+from learners.schema import Instance, Limits, Schema, Values
 from learners.snapshot import SnapshotError, pack, unpack
 
-CODES = {"additive": ADDITIVE, "paper": PAPER, "paper-data": DATA, "paper-root": ROOT}
 UNSEEN = (1 << 64) - 1
 """What stands in an array of codes for a value that nothing has been learned about."""
 MOST_LEARNED = 1 << 12
-Positive = Annotated[int, msgspec.Meta(ge=1)]
-
-
-class MDLOptions(Options, frozen=True):
-    """Settings of the MDL tree.
-
-    Attributes:
-        code: How bits are counted. "additive": a bit a node, the tests, and the classes of each leaf by an
-            estimator, for any number of classes; see `learners.mdl.bits`. "paper": as Bhatia and Schuch
-            have it, for two classes; "paper-data": of these only the exceptions; "paper-root": with the
-            exceptions of all leaves as one set.
-        tree_weight: How much a bit for the tree counts against one for the exceptions, in the additive code.
-            Trees are described wastefully: with 1, many that would answer better are too dear.
-        deep: Whether a test is judged by the whole subtree that could grow below it, and not by its leaves:
-            finds what two tests show only together, at a price.
-        retry: How many times as many records there must be before a test that did not pay is tried again;
-            1: it is tried with every record, as in the paper.
-        restructure: How a test is exchanged: by pulling it up, or by building the subtree anew. The tree is
-            the same.
-        bins: How many bins the numbers of an attribute are divided into.
-        tie_order: Attributes in the order in which ties are broken; those not named follow in schema order.
-        missing: What an instance to be learned without a value is given: a value of its own (a number goes
-            where the median goes), or nothing: it is refused.
-        window: How many instances are retained; none: all. Exactly the last so many count.
-    """
-
-    code: Literal["additive", "paper", "paper-data", "paper-root"] = "additive"
-    tree_weight: Annotated[float, msgspec.Meta(ge=0, le=16)] = 0.25
-    deep: bool = False
-    retry: Annotated[float, msgspec.Meta(ge=1, le=100)] = 1.25
-    restructure: Literal["pull-up", "rebuild"] = "pull-up"
-    bins: Annotated[int, msgspec.Meta(ge=2, le=100)] = 32
-    tie_order: tuple[str, ...] = ()
-    missing: Literal["own_value", "reject"] = "own_value"
-    window: Positive | None = None
-
-
-class State(msgspec.Struct):
-    """The body of a snapshot. Rows and labels are little-endian arrays of 32 bits."""
-
-    schema: Schema
-    options: dict[str, object]
-    codes: list[object]
-    width: int
-    classes: int
-    numeric: list[int]
-    cuts: list[tuple[list[int], int]]
-    cut_age: tuple[int, bool]
-    first: int
-    rows: bytes
-    labels: bytes
-    numbers: list[tuple[int, ...]]
-    form: list[object]
-    ops: list[int]
 
 
 class MDL:
@@ -130,12 +75,8 @@ class MDL:
         )
         self._classes = max(2, len(self.schema.classes))
         self._width = len(self.codes.attributes)
-        self._numeric: list[int] = []
-        self._cuts: dict[int, list[int]] = {}
-        self._medians: dict[int, int] = {}
-        self._since_cuts, self._aged = 0, False
-        self._numbers: deque[tuple[int, ...]] = deque()
-        self._names = Names(self.codes, self._cuts)
+        self._scales = Scales(self.schema, settings.bins)
+        self._names = Names(self.codes, self._scales.cuts)
         self._room_for = -1
         self._sizes: list[int] = []
         self._published: Outline | None = None
@@ -156,7 +97,7 @@ class MDL:
     @property
     def ops(self) -> OpCounts:
         """What learning has cost so far; `e_scores` are tests judged."""
-        return _ops(self.tree.counted())
+        return ops_of(self.tree.counted())
 
     def learn_one(self, instance: Instance) -> list[TreeChange]:
         """Learn from an instance and return how the tree changed."""
@@ -184,7 +125,7 @@ class MDL:
             spent = tuple(map(sub, after, before))
             before = after
             if changes:
-                learned.append(Learned.of(changes, _ops(spent), self._published))
+                learned.append(Learned.of(changes, ops_of(spent), self._published))
                 changed.append(place)
             else:
                 learned.append(self._nothing_told(spent))
@@ -196,28 +137,26 @@ class MDL:
         if known is None:
             if len(self._learned) > MOST_LEARNED:
                 self._learned.clear()
-            known = self._learned[spent] = Learned([], _ops(spent))
+            known = self._learned[spent] = Learned([], ops_of(spent))
         return known
 
     def _learn(self, row: list[int], label: int) -> list[TreeChange]:
         tree = self.tree
         if self.codes.grown != self._room_for or len(row) > self._width or label >= self._classes:
             self._make_room(len(row), label)
-        numeric = self._numeric
-        self._numbers.append(tuple([row[a] if a < len(row) else 0 for a in numeric]) if numeric else ())
-        tree.put(self._binned(row) if numeric else row, label)
+        scales = self._scales
+        scales.keep(row)
+        tree.put(scales.binned(row, self._width) if scales.numeric else row, label)
         tree.saved = 0
         tree.learn()
         window = self.options.window
         if window is not None:
             while tree.next - tree.first > window:
                 tree.forget_oldest()
-                self._numbers.popleft()
-                self._aged = True
-        if numeric:
-            self._since_cuts += 1
-            if self._is_recut():
-                return self._publish(recut=True)
+                scales.drop_oldest()
+        if scales.numeric and scales.are_new():
+            self._recut()
+            return self._publish(recut=True)
         return self._publish() if tree.changed else []
 
     def _publish(self, *, recut: bool = False) -> list[TreeChange]:
@@ -261,15 +200,11 @@ class MDL:
         it must not depend on how a stream is cut into batches.
         """
         width, classes = max(width, self._width), max(self._classes, label + 1)
-        new = [a for a in range(width) if a not in self._cuts and self.codes.is_numeric(a)]
+        scales = self._scales
+        new = [a for a in range(width) if a not in scales.cuts and self.codes.is_numeric(a)]
         for a in new:
-            declared = self.schema.attributes[a].cuts if a < len(self.schema.attributes) else ()
-            self._cuts[a] = list(map(number_code, declared))
-            self._medians[a] = 1
-            self._numeric.append(a)
-        lengths = [self.options.bins if a in self._cuts else len(self.codes.values[a]) for a in range(width)]
-        for a, cuts in self._cuts.items():
-            lengths[a] = max(self.options.bins, len(cuts) + 1) + 1
+            scales.welcome(a)
+        lengths = [scales.room(a) if a in scales.cuts else len(self.codes.values[a]) for a in range(width)]
         fits = len(self._sizes) == width and all(map(le, lengths, self._sizes))
         self._room_for = self.codes.grown
         if not fits or classes != self._classes or new:
@@ -285,8 +220,8 @@ class MDL:
         self._names.classes = self._classes
         tree.lay_out(
             self._sizes,
-            [int(a in self._cuts) for a in range(self._width)],
-            [len(self._cuts.get(a, ())) for a in range(self._width)],
+            [int(a in self._scales.cuts) for a in range(self._width)],
+            [len(self._scales.cuts.get(a, ())) for a in range(self._width)],
             sorted(range(self._width), key=self._tie_rank),
             self._classes,
             self._ranks(),
@@ -294,7 +229,7 @@ class MDL:
         )
         for a in new:
             for place in range(tree.first, tree.next):
-                tree.set_value(place, a, self._medians[a])
+                tree.set_value(place, a, self._scales.medians[a])
         if tree.root is not None:
             tree.recount(tree.root, bytes(self._width))
         tree.additions = before
@@ -316,47 +251,15 @@ class MDL:
         first, name = self.options.tie_order, self.codes.attributes[attribute]
         return first.index(name) if name in first else len(first), attribute
 
-    # ---- numbers
-
-    def _binned(self, row: list[int]) -> list[int]:
-        """Return a row with the bins of its numbers; a missing one has that of the median."""
-        row = row + [MISSING_CODE] * (self._width - len(row))
-        for a, cuts in self._cuts.items():
-            if a < len(row):
-                row[a] = bisect_left(cuts, row[a]) + 1 if row[a] > 0 else self._medians[a]
-        return row
-
-    def _is_recut(self) -> bool:
-        """Make the cuts anew if it is time to, and the tree with them; return whether that was so."""
-        retained = self.retained
-        young = retained <= YOUNG
-        if self._since_cuts * (YOUNG_SHARE if young else SHARE) < retained or not retained:
-            return False
-        others = False
-        for at, a in enumerate(self._numeric):
-            numbers = [number_of(one[at]) for one in self._numbers if at < len(one) and one[at]]
-            declared = self.schema.attributes[a].cuts if a < len(self.schema.attributes) else ()
-            known = with_median(list(map(number_of, self._cuts[a])), ())
-            if not (young or self._aged or is_overfull(known, numbers)):
-                continue
-            made = with_median(declared, numbers) if declared else make_cuts(numbers, self.options.bins)
-            cuts = list(map(number_code, made.at))
-            others |= cuts != self._cuts[a] or made.median != self._medians[a]
-            self._cuts[a], self._medians[a] = cuts, made.median
-        self._since_cuts, self._aged = 0, False
-        if not others:
-            return False
+    def _recut(self) -> None:
+        """Build the tree anew with the cuts of now."""
         tree = self.tree
-        for at, a in enumerate(self._numeric):
-            cuts, median = self._cuts[a], self._medians[a]
-            for place, one in enumerate(self._numbers, tree.first):
-                code = one[at] if at < len(one) else 0
-                tree.set_value(place, a, bisect_left(cuts, code) + 1 if code else median)
+        for place, attribute, found in self._scales.all_bins():
+            tree.set_value(tree.first + place, attribute, found)
         root, tree.root = tree.root, None
         self._lay_out()
         tree.root = root
         tree.rebuild()
-        return True
 
     # ---- reading
 
@@ -372,11 +275,10 @@ class MDL:
         tree = self.tree
         if tree.root is None:
             return Prediction(None)
-        if self._numeric:
-            lacking = [a for a in self._numeric if a >= len(row) or not row[a]]
-            row = [-1 if code == UNSEEN else code for code in self._binned(row)]
-        else:
-            lacking = []
+        lacking: list[int] = []
+        if self._scales.numeric:
+            lacking = self._scales.lacking(row)
+            row = [-1 if code == UNSEEN else code for code in self._scales.binned(row, self._width)]
         node, stuck = tree.find(row)
         path = self._path(node, row)
         flags: tuple[str, ...] = ()
@@ -399,7 +301,7 @@ class MDL:
         while node is not last:
             assert node is not None
             value = row[node.test] if node.test < len(row) else MISSING_CODE
-            if node.test in self._cuts:
+            if node.test in self._scales.cuts:
                 value = int(value > node.cut)
             steps.append(self._names.step(node, value))
             node = node.branches[value]
@@ -449,13 +351,13 @@ class MDL:
                 codes=list(self.codes.dump()),
                 width=self._width,
                 classes=self._classes,
-                numeric=self._numeric,
-                cuts=[(self._cuts[a], self._medians[a]) for a in self._numeric],
-                cut_age=(self._since_cuts, self._aged),
+                numeric=self._scales.numeric,
+                cuts=self._scales.dump(),
+                cut_age=self._scales.age,
                 first=tree.first,
                 rows=np.array(rows, dtype="<i4").tobytes(),
                 labels=np.array(labels, dtype="<i4").tobytes(),
-                numbers=list(self._numbers) if self._numeric else [],
+                numbers=list(self._scales.kept) if self._scales.numeric else [],
                 form=dump_form(tree.root),
                 ops=list(tree.counted()),
             ),
@@ -480,13 +382,7 @@ class MDL:
         ):
             raise SnapshotError("the snapshot has attributes or classes it does not name")
         self._make_room(state.width, state.classes - 1)
-        if sorted(self._numeric) != sorted(state.numeric):
-            raise SnapshotError("the snapshot has numbers where there are none")
-        self._numeric = state.numeric
-        for a, (cuts, median) in zip(state.numeric, state.cuts, strict=True):
-            if len(cuts) > MOST_CUTS or not 1 <= median <= len(cuts) + 1:
-                raise SnapshotError("the snapshot has cuts that are none")
-            self._cuts[a], self._medians[a] = cuts, median
+        self._scales.load(state.numeric, state.cuts)
         self._lay_out()
         labels = np.frombuffer(state.labels, dtype="<i4").tolist()
         rows = np.frombuffer(state.rows, dtype="<i4").reshape(len(labels), state.width).tolist()
@@ -495,31 +391,8 @@ class MDL:
             if not 0 <= label < self._classes or any(not 0 <= c < s for c, s in zip(row, sizes, strict=True)):
                 raise SnapshotError("the snapshot has values or classes it does not name")
         self.tree.load(rows, labels, state.first)
-        self._numbers = deque(state.numbers if state.numeric else [() for _ in labels])
+        self._scales.kept = deque(state.numbers if state.numeric else [() for _ in labels])
         load_form(self.tree, state.form)
-        (
-            self.tree.additions,
-            self.tree.scores,
-            self.tree.expansions,
-            self.tree.pull_ups,
-            self.tree.collapses,
-            self.tree.rebuilds,
-            _,
-            _,
-        ) = state.ops
-        self._since_cuts, self._aged = state.cut_age
+        set_counted(self.tree, state.ops)
+        self._scales.age = state.cut_age
         self._publish()
-
-
-def _ops(counted: tuple[int, ...]) -> OpCounts:
-    additions, scores, expansions, pull_ups, collapses, rebuilds, stored, forgotten = counted
-    return OpCounts(
-        instance_count_additions=additions,
-        e_scores=scores,
-        expansions=expansions,
-        pull_ups=pull_ups,
-        collapses=collapses,
-        rebuilds=rebuilds,
-        instances_stored=stored,
-        instances_forgotten=forgotten,
-    )

@@ -198,7 +198,7 @@ class Tree(Growing):
         return True
 
     def counted(self) -> tuple[int, int, int, int, int, int, int, int]:
-        """Return what has been done so far, in the order that `learner._ops` names."""
+        """Return what has been done so far, in the order that `state.ops_of` names."""
         return (
             self.additions,
             self.scores,

@@ -18,11 +18,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from learners.core import _core
 from learners.core.id5r import ID5R
 from learners.learner import make_options
 from learners.schema import AttributeType, Instance, Limits, Schema, Value
 from stream.bench.measure import CpuClock, PeerFailed, Timed
 from stream.bench.peers import _PLACE, GET_MOA, GET_RIVER, has_river, moa_jars
+from stream.intake import as_array
 
 BATCH = 1_000
 MOA_PROGRAM = "MixedBench.java"
@@ -74,6 +76,29 @@ def run_ours(contest: Contest, **settings: object) -> Outcome:
             for answer, label in zip(result.predictions, labels.tolist(), strict=True)
         )
     return Outcome(Timed(len(contest.rows), clock.seconds, correct), learner)
+
+
+def compiled(contest: Contest) -> Timed:
+    """Let the compiled tree alone answer and learn: no explanations, no changes told, as in `bench core`."""
+    learner = ID5R(contest.schema, None, contest.limits)
+    encoded = [learner.codes.encode(*row) for row in contest.rows]
+    learner.make_room(len(learner.codes.attributes))
+    rows, labels = (
+        as_array([row for row, _ in encoded]),
+        np.array([one for _, one in encoded], dtype=np.int32),
+    )
+    wide = rows.astype(np.uint64) if contest.numeric else rows
+    batch = _core.Batch(len(labels), len(learner.codes.classes))
+    clock, start, extra = CpuClock(), 0, 0
+    with clock:
+        while start < len(labels):
+            start, why = learner.tree.run(wide, labels, start, 0, batch)
+            if why == _core.UNEXPLAINED:  # a value that nobody lacked before is missing
+                row, label = encoded[start]
+                extra += learner.answer(row).answer == learner.codes.classes[label]
+                learner.tree.learn(row, label)
+                start += 1
+    return Timed(len(labels), clock.seconds, int((batch.arrays()[0] == labels).sum()) + extra)
 
 
 def ours(**settings: object) -> Contender:

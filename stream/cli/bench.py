@@ -171,7 +171,7 @@ def data_options(command: Callable[..., None]) -> Callable[..., None]:
         envvar="ESPALIER_DATA",
         show_envvar=True,
         required=True,
-        type=click.Path(exists=True, file_okay=False, path_type=Path),
+        type=click.Path(file_okay=False, path_type=Path),
         help="A directory of CSV files with a SCHEMA.json.",
     )
     cache = click.option(
@@ -181,6 +181,14 @@ def data_options(command: Callable[..., None]) -> Callable[..., None]:
         help="The cache directory, in which espalier/moa holds the jars of MOA. [default: ~/.cache]",
     )
     return data(cache(command))
+
+
+def _check_data(directory: Path) -> None:
+    if not (directory / accurate.SCHEMA).is_file():
+        raise click.BadParameter(
+            f'"{directory}" has no {accurate.SCHEMA}. Name a directory of data files with one',
+            param_hint="--data",
+        )
 
 
 @bench.command()
@@ -198,6 +206,7 @@ def accuracy(tell: Tell, quick: bool, peers: tuple[str, ...], data: Path, cache:
       espalier bench accuracy --data sets --quick --peers river
       espalier bench accuracy --data sets --json accuracy.json --svg accuracy.svg
     """
+    _check_data(data)
     found = find_contenders(peers, accurate.RIVERS, accurate.MOAS, cache, tell)
     return accurate.accuracy(data, accurate.QUICK if quick else accurate.FULL, found, quick, tell)
 
@@ -216,6 +225,7 @@ def drift(tell: Tell, quick: bool, peers: tuple[str, ...], data: Path, cache: Pa
     Examples:
       espalier bench drift --data sets --quick
     """
+    _check_data(data)
     found = find_contenders(peers, drifting.RIVERS, drifting.MOAS, cache, tell)
     return drifting.drift(data, drifting.QUICK if quick else drifting.FULL, found, quick, tell)
 

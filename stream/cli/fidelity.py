@@ -75,6 +75,8 @@ PLACES: Sequence[tuple[str, str, str]] = (
     ("Bhatia and Schuch, Figures 2 to 6", "learners/mdl/tree.py", "in the paper's order of steps"),
     ("Bhatia and Schuch, SPECT", "mdl-spect", "equal in every order"),
     ("Bhatia and Schuch, tic-tac-toe", "mdl-tictactoe", "the 79 samples are not told"),
+    ("Bhatia and Schuch, limits named in section 5", "mdl-nominal", "the additive code and its weight"),
+    ("Bhatia and Schuch, noise", "mdl-noise", "not measured in the paper"),
 )
 """Every table, figure and claim of the paper, where it is here, and what became of it."""
 

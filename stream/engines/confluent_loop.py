@@ -137,13 +137,17 @@ class _Session:
         member.before_leaving = self._settle
         try:
             while not stop():
+                if member.has_own_id:
+                    # What this worker left open when it died is aborted before offsets are asked for, which
+                    # would otherwise wait until the broker gives it up.
+                    self._open_writer(member.transactional_id)
                 member.keep_alive()
                 self._drop(member.take_revoked())
                 if not member.is_active:
-                    self._end_writer()
+                    if not member.has_own_id:
+                        self._end_writer()
                     continue
-                if self._writer is None:
-                    self._writer = self._open_writer(member.transactional_id)
+                self._open_writer(member.transactional_id)
                 for unit in member.take_assigned():
                     self._processors[unit] = self._keeper.restore(unit)
                 # 1 a batch is polled
@@ -192,13 +196,16 @@ class _Session:
 
     # ---- 7, 8
 
-    def _open_writer(self, transactional_id: str) -> Writer:
+    def _open_writer(self, transactional_id: str) -> None:
+        if self._writer is not None:
+            return
+
         def retried(why: str) -> None:
             log.warning(
                 "agent %s: a commit was disturbed, the producer is replaced: %s", self._agent.name, why
             )
 
-        return Writer(self._kafka, transactional_id, self._partitions, retried)
+        self._writer = Writer(self._kafka, transactional_id, self._partitions, retried)
 
     def _write(self, outputs: list[Outputs], spans: _Spans, member: Member) -> None:
         """Begin to commit what a batch came to, and what there is of snapshots."""

@@ -8,22 +8,21 @@ predecessor by the agent's transactional id. The others stand by. Offsets are co
 """
 
 import time
-from collections.abc import Callable, Container, Sequence
-from typing import Protocol
+from collections.abc import Callable, Sequence
+from typing import ClassVar, Protocol
 
-from confluent_kafka import OFFSET_BEGINNING, Consumer, KafkaError, KafkaException, Message, TopicPartition
+from confluent_kafka import OFFSET_BEGINNING, Consumer, KafkaException, TopicPartition
 
 from stream.config import Agent, Batch, Kafka
 from stream.engine import Unit, unit_of
 from stream.engines.confluent_errors import classify
+from stream.engines.confluent_intake import IDLE_SECONDS, Intake, error_of, gone
 from stream.engines.kafka import REQUEST_SECONDS, Topics, client, consumer_settings
 from stream.errors import Abortable, StateError
 from stream.events import Rebalanced
-from stream.fast.messages import Taker
 from stream.processor import Observe
 from stream.record import Partition, Record
 
-IDLE_SECONDS = 0.1
 LOOK_AGAIN_SECONDS = 30.0
 """How often a worker looks whether the input has got more partitions."""
 
@@ -32,6 +31,8 @@ class Member(Protocol):
     """A worker's place in its group."""
 
     transactional_id: str
+    has_own_id: ClassVar[bool]
+    """Whether no other worker writes under the transactional id, not even one that stands by."""
     before_leaving: Callable[[], None]
     """Called while partitions are being given back, as long as what was read from them can be committed."""
 
@@ -98,61 +99,6 @@ def _group_settings(kafka: Kafka, group: str) -> dict[str, object]:
     return told
 
 
-class _Intake:
-    """Takes records from a consumer, so many and so large at a time."""
-
-    def __init__(self) -> None:
-        self.waiting: list[Message] = []
-        self._taker = Taker()
-
-    def take(self, consumer: Consumer, batch: Batch) -> list[Record]:
-        """Wait for one record, then take what else is there: a lone one is not kept waiting for company."""
-        messages = self.waiting or consumer.consume(1, IDLE_SECONDS)
-        if messages and len(messages) < batch.max_batch:
-            messages = messages + consumer.consume(batch.max_batch - len(messages), batch.linger_ms / 1_000)
-        messages, self.waiting = _cut(messages, batch)
-        records, wrong = self._taker.take(messages)
-        if wrong is not None:
-            if not records:
-                raise _error_of(wrong)
-            # What came before it is in order; it is looked at when it comes first.
-            self.waiting = messages[len(records) :] + self.waiting
-        return records
-
-    def forget(self, numbers: Container[int]) -> None:
-        """Drop what was read from partitions that have gone."""
-        self.waiting = [message for message in self.waiting if message.partition() not in numbers]
-
-
-def _cut(messages: list[Message], batch: Batch) -> tuple[list[Message], list[Message]]:
-    """Return as many messages as make a batch, and the rest."""
-    messages, late = messages[: batch.max_batch], messages[batch.max_batch :]
-    total = 0
-    for index, message in enumerate(messages):
-        total += len(message)
-        if total > batch.max_batch_bytes and index:
-            return messages[:index], messages[index:] + late
-    return messages, late
-
-
-def _error_of(message: Message) -> Exception:
-    error = message.error()
-    assert error is not None
-    where = f"{message.topic()}/{message.partition()}"
-    if error.code() == KafkaError._AUTO_OFFSET_RESET:
-        return StateError(
-            f"{where} no longer holds the records that come next: {error.str()}. They were deleted before "
-            "they were learned; give the agent another name to begin anew with what is left"
-        )
-    if error.code() == KafkaError.UNKNOWN_TOPIC_OR_PART:
-        return StateError(_gone(where))
-    return classify(KafkaException(error))
-
-
-def _gone(where: str) -> str:
-    return f'{where} does not exist any more. Make it again with "espalier topics create"'
-
-
 def _stable_offsets(consumer: Consumer, partitions: Sequence[TopicPartition]) -> dict[int, int]:
     try:
         told = consumer.committed(list(partitions), timeout=2 * REQUEST_SECONDS)
@@ -168,6 +114,8 @@ def _lag(consumer: Consumer, partition: Partition, next_offset: int) -> int:
 
 class TopicMember:
     """Active or standing by for the one model of a topic."""
+
+    has_own_id: ClassVar[bool] = False
 
     def __init__(self, kafka: Kafka, agent: Agent, observe: Observe) -> None:
         self.transactional_id = agent.group
@@ -189,7 +137,7 @@ class TopicMember:
             on_lost=self._on_lost,
         )
         self._reader: Consumer | None = None
-        self._intake = _Intake()
+        self._intake = Intake()
 
     @property
     def is_active(self) -> bool:
@@ -199,7 +147,7 @@ class TopicMember:
         """Hear whether the lock has come or gone. The lock itself is paused: it has nothing to read."""
         message = self._lock.poll((0 if self._has_lock else 2 * IDLE_SECONDS) if seconds is None else seconds)
         if message is not None and message.error() is not None:
-            raise _error_of(message)
+            raise error_of(message)
 
     def _on_assign(self, consumer: Consumer, partitions: list[TopicPartition]) -> None:
         if not partitions:
@@ -249,7 +197,7 @@ class TopicMember:
 
     def start(self, unit: Unit, next_offsets: dict[int, int]) -> None:
         """Assign ourselves all input partitions, by hand: the group knows only the lock."""
-        self._intake = _Intake()
+        self._intake = Intake()
         self._reader = client(Consumer, _group_settings(self._kafka, self._agent.group))
         self._reader.assign(
             [
@@ -270,7 +218,7 @@ class TopicMember:
     def _input_partitions(self) -> int:
         known = Topics(self._kafka).describe([self._agent.input])
         if self._agent.input not in known:
-            raise StateError(_gone(self._agent.input))
+            raise StateError(gone(self._agent.input))
         return known[self._agent.input].partitions
 
     def lag(self, partition: Partition, next_offset: int) -> int:
@@ -288,6 +236,8 @@ class TopicMember:
 class PartitionMember:
     """One of the workers among which the partitions of a topic are spread."""
 
+    has_own_id: ClassVar[bool] = True
+
     def __init__(self, kafka: Kafka, agent: Agent, instance: str, observe: Observe) -> None:
         self.transactional_id = f"{agent.group}.{instance}"
         self.before_leaving = _nothing
@@ -296,7 +246,7 @@ class PartitionMember:
         self._assigned: list[Unit] = []
         self._revoked: list[Unit] = []
         self._owned: set[int] = set()
-        self._intake = _Intake()
+        self._intake = Intake()
         self._consumer = client(Consumer, _group_settings(kafka, agent.group))
         self._consumer.subscribe(
             [agent.input], on_assign=self._on_assign, on_revoke=self._on_revoke, on_lost=self._on_lost

@@ -22,7 +22,7 @@ from confluent_kafka import KafkaException, Producer, TopicPartition
 from stream.config import Kafka
 from stream.engines.confluent_errors import classify
 from stream.engines.kafka import REQUEST_SECONDS, client, producer_settings, send
-from stream.errors import Abortable, EngineError
+from stream.errors import Abortable, EngineError, Fatal
 from stream.fast.messages import produce_all
 from stream.record import Output, Outputs, Run
 
@@ -223,7 +223,10 @@ class _Commit:
         self._thread.join(seconds)
 
     def settle(self) -> None:
-        self.wait()
+        # Offsets and commit may each take twice their time; a client that does not come back then never will.
+        self.wait(5 * COMMIT_SECONDS)
+        if self._thread.is_alive():
+            raise Fatal("the client does not come back from a commit")
         if self._error is not None:
             raise self._error
         self._committed(self.seconds)

@@ -103,6 +103,13 @@ METRICS: tuple[Metric, ...] = (
     Metric("instances_retained", "gauge", _A, "Instances the trees stand for."),
     Metric("model_bytes", "gauge", _A, "Memory that the models hold, where the learner knows it."),
     Metric(
+        "description_bits",
+        "gauge",
+        (*_A, "part"),
+        "Bits for the tree and for the exceptions, where the learner counts them: their sum is the "
+        "description length.",
+    ),
+    Metric(
         "tree_matches_batch",
         "gauge",
         _A,

@@ -67,6 +67,7 @@ class Metrics:
         self._now = now
         self._answers: dict[str, Answers] = {}
         self._sizes: dict[str, dict[str, Grown]] = {}
+        self._described: set[str] = set()
         self._assigned: dict[str, set[tuple[str, int]]] = {}
         self._verdicts: dict[str, dict[str, bool]] = {}
         self._began: dict[str, float] = {}
@@ -210,6 +211,11 @@ class Metrics:
         known = [grown.model_bytes for grown in models if grown.model_bytes is not None]
         if known or not models:
             self._set("model_bytes", agent, to=sum(known))
+        bits = [grown.description_bits for grown in models if grown.description_bits is not None]
+        if bits or (not models and agent in self._described):
+            self._described.add(agent)
+            self._set("description_bits", agent, "tree", to=sum(tree for tree, _ in bits))
+            self._set("description_bits", agent, "exceptions", to=sum(data for _, data in bits))
 
     def _self_checked(self, event: SelfChecked) -> None:
         self._count("self_checks", event.agent, event.result)

@@ -5,14 +5,13 @@ import threading
 import time
 
 from confluent_kafka import ElectionType, KafkaException
-from confluent_kafka.admin import AdminClient
 
 from stream.broker import Broker, Node
 from stream.config import Scope
 from tests.faults.forkserver import wait_until
 from tests.faults.ground import Plan, Result, Tally
 from tests.faults.groups import Crew
-from tests.faults.world import Failure, World
+from tests.faults.world import Failure, World, admin_of
 
 KINDS = ("killed", "frozen", "restarted", "leaders moved")
 PROPERTIES = {
@@ -116,7 +115,7 @@ def _hurt(cluster: Broker, node: Node, kind: str, rng: random.Random) -> None:
         time.sleep(rng.uniform(0, 1))
         node.start()
     else:
-        admin = AdminClient({"bootstrap.servers": cluster.bootstrap_servers})
+        admin = admin_of(cluster.bootstrap_servers)
         try:
             admin.elect_leaders(ElectionType.PREFERRED, None).result(30)
         except KafkaException as error:
@@ -128,8 +127,7 @@ def _wait_for_all(cluster: Broker) -> None:
 
     def in_sync() -> bool:
         try:
-            admin = AdminClient({"bootstrap.servers": cluster.bootstrap_servers, "log_level": 0})
-            told = admin.list_topics(timeout=10)
+            told = admin_of(cluster.bootstrap_servers).list_topics(timeout=10)
         except KafkaException:
             return False
         return all(

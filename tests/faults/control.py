@@ -57,7 +57,7 @@ def row(caught: Caught) -> str:
 def _cells(caught: Caught) -> tuple[str, ...]:
     bug = BUGS[caught.name]
     # Names of worlds are made of chance, and what a log said is of no interest here.
-    how = re.sub(r"w-[0-9a-f]{10}", "agent", caught.how or "NOT CAUGHT").split(": 20")[0]
+    how = re.sub(r"w-[0-9a-f]{10}", "agent", caught.how or "NOT CAUGHT").split(": 20")[0].split(": ")[0]
     told = how.replace("|", "/").replace("\n", " ")[:110]
     return bug.title, bug.suite, f"{caught.faults} faults", told
 

@@ -7,13 +7,12 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from confluent_kafka import ConsumerGroupTopicPartitions, KafkaException, Producer, TopicPartition
-from confluent_kafka.admin import AdminClient
 from confluent_kafka.cimpl import NewPartitions
 
 from stream.config import Scope
 from tests.faults.forkserver import WorkerProcess, wait_until
 from tests.faults.ground import Plan, Result, Tally, in_lanes
-from tests.faults.world import Failure, World
+from tests.faults.world import Failure, World, admin_of
 
 STATE_ERROR, ENGINE_ERROR, NO_BROKER = 70, 74, 69
 SNAPSHOTS = """
@@ -38,7 +37,7 @@ class Stage:
             settings=settings,
             bug=plan.bug,
         )
-        self.admin = AdminClient({"bootstrap.servers": self.world.servers, "log_level": 0})
+        self.admin = admin_of(self.world.servers)
 
     @property
     def topics(self) -> Sequence[str]:

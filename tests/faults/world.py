@@ -1,5 +1,6 @@
 """An agent on fresh topics, what is fed to it, a plain reader of what it writes, and the check of it all."""
 
+import functools
 import hashlib
 import json
 import random
@@ -34,6 +35,12 @@ def instance(number: int, seed: int = 0) -> bytes:
     if number < 500 and rng.random() < 0.05:
         label = not label
     return json.dumps({"id": f"r{number}", **values, "class": "yes" if label else "no"}).encode()
+
+
+@functools.cache
+def admin_of(servers: str) -> AdminClient:
+    """Return the client for orders to a cluster; it is kept, because an answer may come when nobody waits."""
+    return AdminClient({"bootstrap.servers": servers, "log_level": 0})
 
 
 class Seen(NamedTuple):
@@ -285,7 +292,8 @@ scope = "{self.scope}"
         )
         if report.findings.counts:
             told = "; ".join(str(finding) for finding in list(report.findings)[:5])
-            raise Failure(f"{self.agent.name}: {dict(report.findings.counts)}: {told}")
+            kinds = ", ".join(f"{count} {kind}" for kind, count in report.findings.counts.items())
+            raise Failure(f"the audit found {kinds}: {told}")
         counts = report.dispositions
         if (
             counts["predicted"] + counts["dead_letters"] != self.produced
@@ -326,7 +334,7 @@ scope = "{self.scope}"
                 raise Failure("other predictions than without faults")
 
     def delete(self) -> None:
-        admin = AdminClient({"bootstrap.servers": self.servers, "log_level": 0})
+        admin = admin_of(self.servers)
         names = [plan.name for plan in plans_for(self.agent, self.partitions)]
         for future in admin.delete_topics(names, operation_timeout=30).values():
             future.result(timeout=60)

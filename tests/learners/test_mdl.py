@@ -21,11 +21,14 @@ from learners.mdl import bits as lengths
 from learners.mdl.bits import ONE, additive, length
 from learners.mdl.classes import TwoClassesError
 from learners.mdl.judging import SLACK
-from learners.mdl.learner import CODES, MDL, MDLOptions
+from learners.mdl.learner import MDL
+from learners.mdl.options import CODES, MDLOptions
 from learners.mdl.records import Node
 from learners.mdl.tree import Tree
 from learners.outline import size
 from learners.schema import Attribute, AttributeType, Instance, InstanceError, Misfit, Schema
+from stream.config import load
+from stream.errors import ConfigError
 from tests.strategies import Case, cases
 
 GOLDEN = json.loads((Path(__file__).parents[1] / "golden" / "mdl.json").read_text(encoding="utf-8"))
@@ -336,3 +339,14 @@ def test_a_third_class_is_refused_where_the_code_is_for_two(code: str) -> None:
         learner.learn_one(Instance({"x": "new"}, "c"))
     assert (refused.value.misfit, refused.value.field) == (Misfit.TOO_MANY_CLASSES, "label")
     assert learner.snapshot() == before
+
+
+def test_three_classes_for_a_code_of_two_are_an_error_of_the_configuration(tmp_path: Path) -> None:
+    file = tmp_path / "espalier.toml"
+    file.write_text(
+        '[[agent]]\nname = "a"\ninput = "in"\nlearner = "mdl"\n'
+        '[agent.options]\ncode = "paper"\n[agent.schema]\nclasses = ["a", "b", "c"]\n',
+        encoding="utf-8",
+    )
+    with pytest.raises(ConfigError, match="the paper's code is for two classes, and 3 are declared"):
+        load(file, {})

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from stream.config import Batch
 from stream.engines.confluent_errors import classify
-from stream.engines.confluent_members import _cut
+from stream.engines.confluent_intake import cut
 from stream.engines.confluent_writer import SLOW_SECONDS, Disturbances
 from stream.engines.kafka import client
 from stream.errors import Abortable, ConfigError, Fatal, Fenced
@@ -69,7 +69,7 @@ def test_a_batch_is_as_large_as_it_may_be_and_nothing_is_left_out(
 ) -> None:
     messages = [FakeMessage(0, number, value=b"x" * size) for number, size in enumerate(sizes)]
     batch = Batch(max_batch=most, max_batch_bytes=most_bytes)
-    taken, late = _cut(messages, batch)  # type: ignore[arg-type]
+    taken, late = cut(messages, batch)  # type: ignore[arg-type]
     assert taken + late == messages
     assert len(taken) <= most
     assert sum(map(len, taken)) <= most_bytes or len(taken) == 1

@@ -7,11 +7,21 @@ from itertools import islice
 import pytest
 
 from learners import make_learner
+from learners.change import ChangeKind
 from learners.outline import size
 from learners.schema import Instance
 from stream.config import Agent
 from stream.evaluation import Evaluation, evaluate
-from stream.generators import DEFAULT_GENERATOR, GENERATORS, Generated, loans, multiplexer, stagger, weather
+from stream.generators import (
+    DEFAULT_GENERATOR,
+    GENERATORS,
+    OPTIONS,
+    Generated,
+    loans,
+    multiplexer,
+    stagger,
+    weather,
+)
 
 AGENT = Agent(name="any", input="any")
 
@@ -45,7 +55,8 @@ def test_instances_are_flat_json_with_the_fields_an_agent_expects(name: str) -> 
     for one in generated:
         assert list(one) == list(generated[0])
         assert isinstance(one[AGENT.label], str)
-        assert all(isinstance(value, str) for value in instance(one).values.values())
+        kind = float if name == "sea" else str
+        assert all(isinstance(value, kind) for value in instance(one).values.values())
 
 
 @every_generator
@@ -106,3 +117,9 @@ def test_the_concept_of_stagger_changes_after_every_period() -> None:
     assert all(map(consistent, parts))
     assert not consistent(parts[0] + parts[1]) and not consistent(parts[1] + parts[2])
     assert consistent(parts[0] + parts[3]), "after the third concept the first comes again"
+
+
+def test_the_sea_changes_and_the_learner_drops_the_past() -> None:
+    learner = make_learner("id5r", None, OPTIONS["sea"])
+    kinds = Counter(change.kind for one in some("sea", 4_000) for change in learner.learn_one(instance(one)))
+    assert kinds[ChangeKind.DROPPED] >= 1

@@ -334,6 +334,7 @@ def test_every_label_value_is_of_a_closed_set_or_from_the_configuration(metrics:
         "answer": {f"c{n}" for n in range(MOST_CLASSES)} | {OTHER, NONE},
         "operation": set(OPERATIONS),
         "kind": {kind.value for kind in ChangeKind} | {"leaf", "decision"},
+        "part": {"tree", "exceptions"},
         "reason": {misfit.value for misfit in Misfit},
         "result": {"committed", "aborted", "same", "different", "skipped", "failed"},
     }
@@ -363,7 +364,7 @@ def one_of_each() -> Iterator[Event]:
     yield Turn("a", 0)
     yield Learned("a", 2, OpCounts(*range(1, len(OPERATIONS) + 1)), tuple(ChangeKind))
     yield from (Dropped("a", misfit.value) for misfit in Misfit)
-    yield Grown("a", "in", Size(3, 2, 1), 5, 1_000)
+    yield Grown("a", "in", Size(3, 2, 1), 5, 1_000, description_bits=(7.5, 20.0))
     yield Processed("a", 10, 0.1)
     yield Committed("a", "committed", 0.1)
     yield Committed("a", "aborted", 0.1)
