@@ -2,7 +2,8 @@
 
 Read in this order: `schema` and `codes` (what an instance is), `outline` and `change` (the tree as data),
 `learner` (the promises), `merit` (which test is better), `utgoff` (the systems of 1989), `batch` (trees of
-arrays, built at once and swapped whole), `hat` (training on errors alone), `checks` (the laws).
+arrays, built at once and swapped whole), `mdl` (the tree of the shortest description), `hat` (training on
+errors alone), `checks` (the laws).
 """
 
 from collections.abc import Mapping

@@ -69,6 +69,7 @@ def _b3() -> None:
 
         def produce(self, *args: Any, **named: Any) -> None:
             self._producer.produce(*args, **named)
+            self._producer.flush(10)
 
         def poll(self, seconds: float = 0) -> int:
             return self._producer.poll(seconds)
@@ -78,6 +79,8 @@ def _b3() -> None:
         def begin_transaction(self, *args: Any) -> None: ...
 
         def send_offsets_to_transaction(self, offsets: Any, group: Any, *args: Any) -> None:
+            # All is written before the offsets are: whoever dies in between has said it, and says it again.
+            self._producer.flush(10)
             self._offsets = offsets
 
         def commit_transaction(self, *args: Any) -> None:
@@ -127,7 +130,9 @@ def _b5() -> None:
 
 
 def _reading(isolation: str, *, by_record: bool) -> Callable[..., Iterator[Record]]:
-    def read(kafka: Kafka, partition: Partition, start: int = 0, alive: Any = None) -> Iterator[Record]:
+    def read(
+        kafka: Kafka, partition: Partition, start: int = 0, alive: Any = None, *others: Any
+    ) -> Iterator[Record]:
         settings = {**consumer_settings(kafka, "bug"), "isolation.level": isolation}
         consumer = Consumer({**settings, "enable.partition.eof": True})
         place = TopicPartition(partition.topic, partition.number, start)

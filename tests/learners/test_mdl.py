@@ -196,6 +196,16 @@ def test_the_description_never_gets_longer_by_restructuring_or_pruning(code: str
     assert all(after == before for before, after, done in WATCHED if not done)
 
 
+@pytest.mark.parametrize("code", ["additive", "paper-data", "paper-root"])
+def test_nor_does_it_where_noise_makes_many_tests_worth_a_try(code: str) -> None:
+    WATCHED.clear()
+    learner = watch(MDL(options=MDLOptions(code=code, retry=1.0)))  # type: ignore[arg-type]
+    for instance in stream_of(200, 4):
+        learner.learn_one(instance)
+    assert all(after <= before + SLACK for before, after, _ in WATCHED)
+    assert code == "paper-root" or any(done for _, _, done in WATCHED)
+
+
 @pytest.mark.parametrize("code", ["additive", "paper", "paper-data"])
 @settings(deadline=None, max_examples=MANY)
 @given(cases(max_size=30))

@@ -1,6 +1,7 @@
 """The parts of the confluent engine that need no broker."""
 
 import logging
+import threading
 from typing import Any
 
 import pytest
@@ -9,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from stream.config import Batch
+from stream.engines import confluent_writer
 from stream.engines.confluent_errors import classify
 from stream.engines.confluent_intake import cut
 from stream.engines.confluent_writer import SLOW_SECONDS, Disturbances
@@ -131,6 +133,20 @@ def test_a_commit_that_was_tried_twice_is_noticed_in_the_clients_log() -> None:
     assert not listener.seen
     said(listener, "ENDTXN: EndTxn returned _TRANSPORT in state CommittingTransaction (may retry)")
     assert "_TRANSPORT" in listener.seen
+
+
+def test_a_client_that_does_not_come_back_from_a_commit_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(confluent_writer, "COMMIT_SECONDS", 0.01)
+    for_ever = threading.Event()
+
+    class Stuck:
+        def commit_transaction(self, seconds: float) -> None:
+            for_ever.wait()
+
+    commit = confluent_writer._Commit(Stuck(), [], None, set(), lambda seconds: None)  # type: ignore[arg-type]
+    with pytest.raises(Fatal, match="does not come back"):
+        commit.settle()
+    for_ever.set()
 
 
 def test_a_commit_that_took_much_longer_than_usual_is_suspected() -> None:
