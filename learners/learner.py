@@ -42,7 +42,7 @@ class Prediction:
     """An answer and why.
 
     `answer` is None where nothing has been learned yet, or where the tree has no answer (ID4). `by` says who
-    answered, where a learner has several answerers; `shares` are then how probable that one thinks each class.
+    answered, where a learner has several answerers; `shares` are then how probable it thinks each class.
     """
 
     answer: str | None

@@ -20,7 +20,8 @@ import numpy as np
 
 from learners import restore_learner
 from learners.codes import Row
-from learners.core.id5r import ID5R, State
+from learners.core.id5r import ID5R
+from learners.core.state import State
 from learners.ops import OpCounts
 from learners.outline import Outline, digest
 from learners.snapshot import unpack

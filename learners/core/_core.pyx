@@ -9,7 +9,7 @@ from libc.string cimport memcpy, memset
 
 import numpy as np
 
-from learners.codes import number_of
+from learners.texts import number_of
 from learners.outline import AttributeTest, Evidence, Leaf, Split
 
 cdef extern from "core.h" nogil:

@@ -5,19 +5,20 @@ how clearly a test was chosen: the readable learner tells it as of now, this one
 was chosen, which costs nothing and does not depend on how a stream is cut into batches.
 """
 
-from collections.abc import Callable, Sequence
-from functools import partial
-from itertools import pairwise
-from typing import Annotated, ClassVar, Literal, Self, TypeVar
+from collections.abc import Sequence
+from typing import ClassVar, Self
 
 import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
 from learners.change import ChangeKind, TreeChange, change_of_all, diff
-from learners.codes import Codes, Row, growth_from, number_code, number_of
+from learners.codes import Codes, Row, growth_from
 from learners.core import _core
 from learners.core.batches import Explanations, run_batch
+from learners.core.making import make_tree, make_voices
+from learners.core.options import CoreOptions
+from learners.core.state import State, dump, load
 from learners.core.without import Without
 from learners.cuts import Cuts
 from learners.learner import (
@@ -31,121 +32,18 @@ from learners.learner import (
     Rows,
     Step,
 )
-from learners.merit import ROUNDING, chi_square_threshold, critical_gain
+from learners.merit import ROUNDING
 from learners.ops import OpCounts
 from learners.outline import Outline
-from learners.schema import MOST_CUTS, AttributeType, Instance, InstanceError, Limits, Misfit, Schema, Values
+from learners.schema import AttributeType, Instance, InstanceError, Limits, Misfit, Schema, Values
 from learners.snapshot import SnapshotError, pack, unpack
+from learners.texts import number_code, number_of
 from learners.utgoff.selection import Selection
 
 CodeStep = tuple[int, int, int, int, int]
 """A decision as codes: attribute, value or branch, runner-up or -1, margin, cut or -1."""
-RECENT = 500
-"""How many records the second tree has with the preset."""
-DECAY = 0.998
-"""What a right answer counts one record later, where there may be drift."""
 ANSWERERS = ("root-bayes", "leaf-bayes", "leaf", "recent-root-bayes", "recent-leaf-bayes", "recent-leaf")
 """Who may answer."""
-SMALL = 256
-"""Subtrees of at most so many instances are made anew instead of being transposed: measured, not critical."""
-Positive = Annotated[int, msgspec.Meta(ge=1)]
-
-
-class CoreOptions(Options, frozen=True):
-    """Settings of the production learner.
-
-    Attributes:
-        selection: "e-score", the paper's and the fast one, or "gain-ratio" (section 5.3), which is worth
-            trying where attributes have many values.
-        significance: The level at which an attribute must depend on the class to be tested. It keeps noise
-            out of the tree and its cost flat; none: the bare algorithm.
-        significance_test: The statistic: "g", which comes almost free, or Pearson's "chi2", the paper's.
-        min_records_per_value: How many instances for each value present a significant attribute needs, so
-            that identifiers are not tested. 0: no such rule.
-        bins: How many bins the numbers of an attribute are divided into, of about the same size. A test
-            compares a number with the threshold above one of them.
-        tie_order: Attributes in the order in which ties are broken; those not named follow in schema order.
-        missing: What an instance to be learned without a value is given: a value of its own, or nothing: it
-            is refused.
-        window: How many instances are retained; none: all. Exactly the last so many count.
-        time: The attribute that holds the time of an instance, a number in any unit. It is not tested.
-        window_time: For how long an instance is retained, in the unit of `time`: what is older than the
-            newest by more leaves, in order of arrival. What comes later than that, or without a time, is
-            answered and not learned.
-        max_instances: A cap on the instances retained; the oldest leave. If there is a window, the smaller
-            of the two holds.
-        max_bytes: A cap on the memory of the model; the oldest instances leave.
-        answer: Who answers: "tree", the majority of the leaf, which is what the path says; or "adaptive":
-            naive Bayes from the root's counts, naive Bayes from the leaf's, or that majority, whichever has
-            been right most often; or "bayes": naive Bayes from the root's counts alone, for comparison.
-        drift: When the past is dropped: "none", never; "ddm", when the answers get clearly worse than they
-            were; "verified", when they do and a tree without the past turns out to be better.
-        recent: Of how many of the last records a second tree is kept, which answers whenever it has been
-            right more often lately; none: there is no such tree.
-        preset: "adaptive": answer = "adaptive", drift = "ddm" and recent = 500, where they are not set.
-        on_contradiction: What happens when a description comes again with another class: both are kept, or
-            the newer replaces the older (section 6).
-    """
-
-    selection: Literal["e-score", "gain-ratio"] = "e-score"
-    significance: Annotated[float, msgspec.Meta(gt=0, lt=1)] | None = 0.01
-    significance_test: Literal["g", "chi2"] = "g"
-    min_records_per_value: Annotated[int, msgspec.Meta(ge=0)] = 2
-    bins: Annotated[int, msgspec.Meta(ge=2, le=100)] = 32
-    tie_order: tuple[str, ...] = ()
-    missing: Literal["own_value", "reject"] = "own_value"
-    window: Positive | None = None
-    time: str | None = None
-    window_time: Annotated[float, msgspec.Meta(gt=0)] | None = None
-    max_instances: Positive | None = None
-    max_bytes: Annotated[int, msgspec.Meta(ge=1_000_000)] | None = None
-    on_contradiction: Literal["keep", "replace"] = "keep"
-    answer: Literal["tree", "adaptive", "bayes"] = "tree"
-    drift: Literal["ddm", "verified"] | None = None
-    recent: Positive | None = None
-    preset: Literal["adaptive"] | None = None
-
-    def __post_init__(self) -> None:
-        """Refuse a window by time where there is no time."""
-        if self.window_time is not None and self.time is None:
-            raise ValueError("window_time needs time: the attribute that holds the time of an instance")
-
-    def in_effect(self) -> "CoreOptions":
-        """Return the settings with those of the preset filled in."""
-        if self.preset is None:
-            return self
-        return msgspec.structs.replace(
-            self, answer="adaptive", drift=self.drift or "ddm", recent=self.recent or RECENT
-        )
-
-
-class TreeState(msgspec.Struct):
-    """A tree in a snapshot: little-endian arrays, and the cuts of its numbers."""
-
-    cuts: list[tuple[list[int], int]]
-    cut_age: tuple[int, bool]
-    newest: float
-    rows: bytes
-    numbers: bytes
-    labels: bytes
-    times: bytes
-    ring: bytes
-    form: bytes | None
-    ops: list[int]
-
-
-class State(msgspec.Struct):
-    """The body of a snapshot; `width` is how wide the rows are, `numeric` which attributes are numbers."""
-
-    schema: Schema
-    options: dict[str, object]
-    codes: list[object]
-    width: int
-    numeric: list[int]
-    tree: TreeState
-    recent: TreeState | None
-    candidate: TreeState | None
-    voices: tuple[list[list[float]], list[int], list[float], list[int]] | None
 
 
 class ID5R:
@@ -176,23 +74,23 @@ class ID5R:
         self.schema = schema or Schema()
         self.codes = Codes(self.schema, limits, reject_missing=settings.missing == "reject", numbers=True)
         effective = settings.in_effect()
-        self.tree = _make_tree(effective, ordered=effective.drift is not None)
-        self.voices = _make_voices(effective, self.tree)
+        self.tree = make_tree(effective, ordered=effective.drift is not None)
+        self.voices = make_voices(effective, self.tree)
         self._selection = Selection(
             settings.selection,
             settings.significance,
             pearsons=settings.significance_test == "chi2",
             records_per_value=settings.min_records_per_value if settings.significance is not None else 0,
         )
-        self._width = len(self.codes.attributes)
-        self._numeric: list[int] = []
+        self.width = len(self.codes.attributes)
+        self.numeric: list[int] = []
         self._room_for = -1
         self._published: Outline | None = None
         self.explanations = Explanations()
         for attribute in self.schema.attributes:
             if attribute.name == settings.time and attribute.type is not AttributeType.NUMERIC:
                 raise ValueError(f'attribute "{settings.time}" is a time and must be numeric')
-        self.make_room(self._width, [a for a in range(self._width) if self.codes.is_numeric(a)])
+        self.make_room(self.width, [a for a in range(self.width) if self.codes.is_numeric(a)])
         for place, attribute in enumerate(self.schema.attributes):
             if attribute.cuts:
                 for tree in self._trees():
@@ -222,7 +120,7 @@ class ID5R:
         row = self.codes.recall(instance.values)
         label = self.codes.class_code(instance.label)
         keeper = self.voices or self.tree
-        if row is None or label < 0 or any(row[self._width :]) or not keeper.forget(row, label):
+        if row is None or label < 0 or any(row[self.width :]) or not keeper.forget(row, label):
             raise InstanceError(Misfit.UNKNOWN_VALUE, "instance", "no such instance is retained")
         return self.publish()
 
@@ -232,7 +130,7 @@ class ID5R:
         predictions: list[Prediction] = []
         learned: list[Learned | None] = []
         # An attribute is taken up when the first row that has it is learned, and not before it is answered.
-        while (width > self._width or self._awaits_numbers(width)) and len(predictions) < len(rows):
+        while (width > self.width or self._awaits_numbers(width)) and len(predictions) < len(rows):
             row, label = tuple(map(int, rows[len(predictions)])), int(labels[len(predictions)])
             predictions.append(self.answer(row))
             ops = self.ops
@@ -241,7 +139,7 @@ class ID5R:
         done = len(predictions)
         if done == len(rows):
             return BatchResult.of(predictions, learned)
-        self.make_room(self._width)
+        self.make_room(self.width)
         result = run_batch(
             self, self._as_array(rows[done:], width), np.asarray(labels[done:], dtype=np.int32)
         )
@@ -251,15 +149,15 @@ class ID5R:
 
     def _as_array(self, rows: Rows, width: int) -> NDArray[np.uint32] | NDArray[np.uint64]:
         """Return rows as an array as wide as the tree; a code of -1 is one that no value has."""
-        wide = bool(self._numeric)
-        if isinstance(rows, np.ndarray) and width == self._width and (rows.dtype == np.uint64) == wide:
+        wide = bool(self.numeric)
+        if isinstance(rows, np.ndarray) and width == self.width and (rows.dtype == np.uint64) == wide:
             return rows if rows.flags.c_contiguous else rows.copy()
         if not wide:
-            narrow = np.zeros((len(rows), self._width), dtype=np.int64)
+            narrow = np.zeros((len(rows), self.width), dtype=np.int64)
             if len(rows):
                 narrow[:, :width] = rows
             return narrow.astype(np.uint32)
-        codes = np.zeros((len(rows), self._width), dtype=np.uint64)
+        codes = np.zeros((len(rows), self.width), dtype=np.uint64)
         if isinstance(rows, np.ndarray):
             codes[:, :width] = rows
         else:
@@ -270,16 +168,14 @@ class ID5R:
     def _new_numbers(self, row: Row) -> list[int]:
         """Return the attributes that turn out to be numbers with this row, in which they have a value."""
         return [
-            a
-            for a, code in enumerate(row)
-            if code > 0 and a not in self._numeric and self.codes.is_numeric(a)
+            a for a, code in enumerate(row) if code > 0 and a not in self.numeric and self.codes.is_numeric(a)
         ]
 
     def _awaits_numbers(self, width: int) -> bool:
         """Whether an attribute is known to be a number, but none has been learned yet."""
         if self.codes.grown == self._room_for:
             return False
-        return any(self.codes.is_numeric(a) and a not in self._numeric for a in range(width))
+        return any(self.codes.is_numeric(a) and a not in self.numeric for a in range(width))
 
     def is_right(self, prediction: Prediction, label: int) -> bool:
         """Return whether an answer needs no learning under `train = "errors"`."""
@@ -292,18 +188,18 @@ class ID5R:
             width: How many attributes a row has.
             numbers: Attributes that have turned out to be numbers.
         """
-        if self.codes.grown == self._room_for and width <= self._width and not numbers:
+        if self.codes.grown == self._room_for and width <= self.width and not numbers:
             return
-        self._width = max(width, self._width)
-        self._numeric.extend(numbers)
-        order = sorted(range(self._width), key=self._tie_rank)
+        self.width = max(width, self.width)
+        self.numeric.extend(numbers)
+        order = sorted(range(self.width), key=self._tie_rank)
         ordered = sorted(range(len(self.codes.classes)), key=self.codes.class_order)
         ranks = [0] * len(ordered)
         for place, code in enumerate(ordered):
             ranks[code] = place
-        places = [-1] * self._width
-        sizes = [len(self.codes.values[a]) for a in range(self._width)]
-        for place, a in enumerate(self._numeric):
+        places = [-1] * self.width
+        sizes = [len(self.codes.values[a]) for a in range(self.width)]
+        for place, a in enumerate(self.numeric):
             places[a] = place
             declared = self.schema.attributes[a].cuts if a < len(self.schema.attributes) else ()
             sizes[a] = max(self.options.bins, len(declared) + 1) + 1
@@ -414,10 +310,10 @@ class ID5R:
         """Return what answers where a value is missing."""
         cuts = {
             a: Cuts(tuple(map(number_of, at)), median)
-            for a in self._numeric
+            for a in self.numeric
             for at, median in [self.tree.cuts(a)]
         }
-        order = sorted(range(self._width), key=self._tie_rank)
+        order = sorted(range(self.width), key=self._tie_rank)
         return Without(self.codes, self._selection, cuts, order)
 
     def outline(self) -> Outline | None:
@@ -443,40 +339,7 @@ class ID5R:
 
     def snapshot(self) -> bytes:
         """Return everything that is needed to go on exactly as if nothing had happened."""
-        voices = self.voices
-        return pack(
-            self.name,
-            State(
-                schema=self.schema,
-                options=msgspec.to_builtins(self.options),
-                codes=list(self.codes.dump()),
-                width=self._width,
-                numeric=self._numeric,
-                tree=self._dump(self.tree, whole=True),
-                recent=None if voices is None or voices.recent is None else self._dump(voices.recent),
-                candidate=None
-                if voices is None or voices.candidate is None
-                else self._dump(voices.candidate),
-                voices=None if voices is None else voices.state,
-            ),
-        )
-
-    def _dump(self, tree: _core.CoreTree, *, whole: bool = False) -> TreeState:
-        """Return a tree as it is; one of those beside it as its instances alone, which say everything."""
-        tree.settle()
-        rows, numbers, labels, times, ring, form, ops = tree.dump()
-        return TreeState(
-            cuts=[tree.cuts(a) for a in self._numeric],
-            cut_age=tree.cut_age,
-            newest=tree.newest,
-            rows=rows.tobytes(),
-            numbers=numbers.tobytes(),
-            labels=labels.tobytes(),
-            times=times.tobytes(),
-            ring=ring.tobytes(),
-            form=form.tobytes() if whole else None,
-            ops=list(ops) if whole else [],
-        )
+        return pack(self.name, dump(self))
 
     @classmethod
     def restore(cls, data: bytes, limits: Limits | None = None) -> Self:
@@ -487,109 +350,8 @@ class ID5R:
             learner.codes.grow(growth_from(state.codes))
             if not 0 <= state.width <= len(learner.codes.attributes):
                 raise SnapshotError(f"the snapshot has rows of {state.width} attributes it does not name")
-            learner._load(state)
+            load(learner, state)
         except (msgspec.ValidationError, ValueError, TypeError, LookupError, OverflowError) as error:
             raise SnapshotError(f"the snapshot does not make a learner: {error}") from error
         learner.publish()
         return learner
-
-    def _load(self, state: State) -> None:
-        new = [a for a in state.numeric if a not in self._numeric]
-        if [*self._numeric, *new] != state.numeric or not all(map(self.codes.is_numeric, new)):
-            raise SnapshotError("the snapshot has numbers where there are none")
-        self.make_room(state.width, new)
-        if state.tree.form is None:
-            raise SnapshotError("the snapshot has no tree")
-        self._load_tree(self.tree, state.tree, state.width)
-        voices = self.voices
-        if (voices is None) != (state.voices is None):
-            raise SnapshotError("the snapshot has voices that its settings do not ask for")
-        if voices is None or state.voices is None:
-            return
-        for tree, beside in ((voices.recent, state.recent), (voices.candidate, state.candidate)):
-            if (tree is None) != (beside is None):
-                raise SnapshotError("the snapshot has a tree that its settings do not ask for")
-            if tree is not None and beside is not None:
-                self._load_tree(tree, beside, state.width)
-        records, monitor, lowest, trial = state.voices
-        if [*map(len, records), len(monitor), len(lowest), len(trial)] != [4, 4, 4, 3, 2, 4]:
-            raise SnapshotError("the snapshot has records of answerers that are none")
-        voices.state = state.voices
-
-    def _load_tree(self, tree: _core.CoreTree, state: TreeState, width: int) -> None:
-        for attribute, (cuts, median) in zip(self._numeric, state.cuts, strict=True):
-            declared = attribute < len(self.schema.attributes) and bool(
-                self.schema.attributes[attribute].cuts
-            )
-            fixed = declared or self.codes.attributes[attribute] == self.options.time
-            in_order = all(0 < low < high for low, high in pairwise([*cuts, 2**64]))
-            if not in_order or len(cuts) > MOST_CUTS or not 1 <= median <= len(cuts) + 1:
-                raise SnapshotError("the snapshot has cuts that are none")
-            tree.set_cuts(attribute, cuts, median, fixed)
-        tree.cut_age = state.cut_age
-        tree.newest = state.newest
-        labels = np.frombuffer(state.labels, dtype="<u2")
-        rows: NDArray[np.uint16] = np.frombuffer(state.rows, dtype="<u2")
-        rows = rows.reshape(len(labels), width)
-        sizes = [len(self.codes.values[a]) for a in range(width)]
-        if len(labels) and width and (rows.max(axis=0) >= np.array(sizes)).any():
-            raise SnapshotError("the snapshot has values it does not name")
-        tree.load(
-            rows,
-            np.frombuffer(state.numbers, dtype="<u8").reshape(len(labels), len(self._numeric)),
-            labels,
-            np.frombuffer(state.times, dtype="<u4"),
-            np.frombuffer(state.ring, dtype="<u4"),
-            None if state.form is None else np.frombuffer(state.form, dtype="<i8"),
-            tuple(state.ops),
-        )
-
-
-def _make_voices(settings: CoreOptions, main: _core.CoreTree) -> _core.Voices | None:
-    """Return who answers, where it is not always the tree; None where it is."""
-    changing = settings.drift is not None or settings.recent is not None
-    if settings.answer == "tree" and not changing:
-        return None
-    bare = msgspec.structs.replace(
-        settings, window=None, window_time=None, max_instances=None, max_bytes=None
-    )
-    recent = msgspec.structs.replace(bare, window=settings.recent)
-    return _core.Voices(
-        main,
-        None if settings.recent is None else _make_tree(recent),
-        _make_tree(bare, ordered=True) if settings.drift == "verified" else None,
-        settings.answer,
-        settings.drift or "none",
-        DECAY if changing else 1.0,
-    )
-
-
-def _make_tree(settings: CoreOptions, *, ordered: bool = False) -> _core.CoreTree:
-    """Return the tree that some settings ask for."""
-    level = settings.significance
-    pearsons = level is not None and settings.significance_test == "chi2"
-    caps = [cap for cap in (settings.window, settings.max_instances) if cap is not None]
-    return _core.CoreTree(
-        gain_ratio=settings.selection == "gain-ratio",
-        critical=partial(_critical, critical_gain, level) if level is not None and not pearsons else None,
-        critical_pearson=partial(_critical, chi_square_threshold, level)
-        if level is not None and pearsons
-        else None,
-        records_per_value=settings.min_records_per_value,
-        hat=settings.train == "errors",
-        replace=settings.on_contradiction == "replace",
-        window=min(caps, default=0),
-        max_bytes=settings.max_bytes or 0,
-        small=SMALL,
-        bins=settings.bins,
-        ordered=ordered,
-        window_time=settings.window_time or 0.0,
-    )
-
-
-Bound = TypeVar("Bound", int, float)
-
-
-def _critical(statistic: Callable[[float, int], Bound], level: float, degrees: int, tests: int) -> Bound:
-    """Return what is significant where the best of some tests was chosen (Bonferroni's correction)."""
-    return statistic(level / tests, degrees)

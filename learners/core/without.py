@@ -7,10 +7,11 @@ node answers.
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from learners.codes import MISSING_CODE, Codes, Row, number_of
+from learners.codes import MISSING_CODE, Codes, Row
 from learners.cuts import Cuts
 from learners.learner import FLAG_MISSING, FLAG_UNSEEN, Prediction, Step
 from learners.merit import majority, remaining_disorder
+from learners.texts import number_of
 from learners.utgoff.selection import Selection
 
 Tallies = dict[int, dict[int, int]]

@@ -5,13 +5,14 @@ from typing import cast
 
 import msgspec
 
-from learners.codes import Codes, number_of
+from learners.codes import Codes
 from learners.learner import Step
 from learners.mdl.bits import ONE
 from learners.mdl.records import Node
 from learners.mdl.tree import Tree
 from learners.outline import AttributeTest, Counts, Evidence, Leaf, Outline, Split
 from learners.snapshot import SnapshotError
+from learners.texts import number_of
 
 YES, NO = "true", "false"
 """The branches of a number: at most the threshold, or above it."""

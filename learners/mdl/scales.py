@@ -4,10 +4,11 @@ from bisect import bisect_left
 from collections import deque
 from collections.abc import Iterable, Iterator
 
-from learners.codes import MISSING_CODE, number_code, number_of
+from learners.codes import MISSING_CODE
 from learners.cuts import SHARE, YOUNG, YOUNG_SHARE, Cuts, is_overfull, make_cuts, with_median
 from learners.schema import MOST_CUTS, Schema
 from learners.snapshot import SnapshotError
+from learners.texts import number_code, number_of
 
 
 class Scales:

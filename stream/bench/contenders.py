@@ -3,7 +3,8 @@
 from functools import partial
 
 from learners.core import _core
-from learners.core.id5r import ID5R, CoreOptions
+from learners.core.id5r import ID5R
+from learners.core.options import CoreOptions
 from stream.bench.measure import CpuClock, Pass, Timed
 from stream.bench.streams import Chunk, Source, schema_of
 

@@ -1,5 +1,6 @@
 """How right the answers stay when the stream changes, beside other learners: `espalier bench drift`."""
 
+import importlib
 from collections.abc import Callable, Iterator, Mapping
 from itertools import islice
 from pathlib import Path
@@ -9,7 +10,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from learners.core import _core
-from learners.core.id5r import ID5R, CoreOptions
+from learners.core.id5r import ID5R
+from learners.core.options import CoreOptions
 from learners.experiments.report import Chart, Series
 from learners.schema import Attribute, AttributeType, Instance, Schema
 from stream.bench.accuracy import contest_of
@@ -55,7 +57,7 @@ QUICK = Amount(3_000, 1, (2_000, 10_000))
 
 def generated(count: int, seed: int) -> dict[str, list[Instance]]:
     """Return streams of River's generators, by name; where the concept changes, it does so three times."""
-    from river.datasets import synth  # noqa: PLC0415 - River may not be there
+    synth: Any = importlib.import_module("river.datasets.synth")  # River may not be there
 
     def numbers(model: Any, some: int) -> list[Instance]:
         return [

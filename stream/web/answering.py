@@ -9,9 +9,9 @@ from collections.abc import Mapping, Sequence
 
 import msgspec
 
-from learners.codes import text_of
 from learners.learner import FLAG_MISSING, FLAG_NO_ANSWER, FLAG_UNSEEN
 from learners.schema import MISSING
+from learners.texts import text_of
 from stream.web.drawing import Node
 
 Given = Mapping[str, str | int | float | bool | None]

@@ -8,7 +8,7 @@ import msgspec
 import pytest
 from confluent_kafka import Producer
 
-from learners.core.id5r import CoreOptions
+from learners.core.options import CoreOptions
 from learners.outline import digest
 from stream.broker import Broker
 from stream.config import Agent, EngineName, Scope

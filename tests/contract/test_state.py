@@ -8,7 +8,7 @@ import msgspec
 import pytest
 from confluent_kafka import Consumer, TopicPartition
 
-from learners.core.id5r import CoreOptions
+from learners.core.options import CoreOptions
 from stream.broker import Broker
 from stream.config import Agent, Batch, Config, Metrics, Scope, State
 from stream.engines.kafka import Sender, consumer_settings

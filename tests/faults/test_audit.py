@@ -11,7 +11,7 @@ import pytest
 from click.testing import CliRunner
 from confluent_kafka import Producer
 
-from learners.core.id5r import CoreOptions
+from learners.core.options import CoreOptions
 from stream.agents import processor_factory
 from stream.audit import Auditor, ChangeProof, JournalProof, Kind, Report
 from stream.broker import Broker

@@ -18,7 +18,7 @@ import pytest
 from confluent_kafka import Consumer, KafkaError, Producer, TopicPartition
 from confluent_kafka.admin import AdminClient
 
-from learners.core.id5r import CoreOptions
+from learners.core.options import CoreOptions
 from stream.broker import Broker
 from stream.config import Agent, Scope
 from stream.engines.kafka import Topics

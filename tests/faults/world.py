@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 from confluent_kafka import Consumer, KafkaError, Message, Producer, TopicPartition
 from confluent_kafka.admin import AdminClient
 
-from learners.core.id5r import CoreOptions
+from learners.core.options import CoreOptions
 from stream.audit import Inspection, Report
 from stream.config import Agent, Kafka, Limits, Scope
 from stream.engines.kafka import Topics

@@ -4,8 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from learners.codes import MISSING_CODE, UNSEEN_CODE, Codes, growth_from, text_of
+from learners.codes import MISSING_CODE, UNSEEN_CODE, Codes, growth_from
 from learners.schema import Attribute, AttributeType, InstanceError, Limits, Misfit, Schema, Value
+from learners.texts import text_of
 from tests.strategies import Case, cases
 
 

@@ -13,6 +13,7 @@ import pytest
 from learners import make_learner
 from learners.change import fold
 from learners.core import id5r as core
+from learners.core import making
 from learners.learner import Learner, Prediction
 from learners.outline import digest
 from learners.schema import Instance, InstanceError
@@ -73,7 +74,7 @@ def test_equals_the_readable_learner_after_every_record(
     seed: int, small: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # With small subtrees transposed too, short streams reach what only long ones would.
-    monkeypatch.setattr(core, "SMALL", small)
+    monkeypatch.setattr(making, "SMALL", small)
     rng = random.Random(f"{seed}-{small}")
     settings = some_settings(rng)
     fast, readable = (make_learner(name, None, settings) for name in ("id5r", "id5r-reference"))

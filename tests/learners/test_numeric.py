@@ -12,13 +12,12 @@ from hypothesis import strategies as st
 
 from learners import make_learner
 from learners.change import fold
-from learners.codes import number_code, number_of
-from learners.core import _core
-from learners.core import id5r as core
+from learners.core import _core, making
 from learners.cuts import make_cuts
 from learners.learner import Learner
 from learners.outline import digest, to_json
 from learners.schema import AttributeType, Instance, InstanceError, Value
+from learners.texts import number_code, number_of
 from tests.numeric_oracle import Batch
 from tests.oracle import Rules
 
@@ -124,7 +123,7 @@ def some_stream(rng: random.Random) -> Iterator[Instance]:
 def test_equals_the_batch_tree_after_every_record(
     seed: int, small: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(core, "SMALL", small)
+    monkeypatch.setattr(making, "SMALL", small)
     rng = random.Random(f"{seed}-{small}")
     chosen = some_settings(rng)
     learner = make_learner("id5r", None, chosen)

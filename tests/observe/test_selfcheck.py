@@ -12,7 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from learners import make_learner
-from learners.core.id5r import ID5R, State
+from learners.core.id5r import ID5R
+from learners.core.state import State
 from learners.outline import Size
 from learners.snapshot import pack, unpack
 from stream import selfcheck

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 from confluent_kafka import Producer
 
-from learners.core.id5r import CoreOptions
+from learners.core.options import CoreOptions
 from stream.audit import Inspection
 from stream.broker.install import Sources
 from stream.config import Agent, Kafka, Limits

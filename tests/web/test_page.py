@@ -6,7 +6,8 @@ from itertools import islice
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from learners.core.id5r import ID5R, CoreOptions
+from learners.core.id5r import ID5R
+from learners.core.options import CoreOptions
 from learners.outline import Leaf, Outline, Split, size, walk
 from stream.broker.process import wait_until
 from stream.config import Agent

@@ -1,0 +1,79 @@
+"""The settings of the production learner."""
+
+from typing import Annotated, Literal
+
+import msgspec
+
+from learners.learner import Options
+
+RECENT = 500
+"""How many records the second tree has with the preset."""
+Positive = Annotated[int, msgspec.Meta(ge=1)]
+
+
+class CoreOptions(Options, frozen=True):
+    """Settings of the production learner.
+
+    Attributes:
+        selection: "e-score", the paper's and the fast one, or "gain-ratio" (section 5.3), which is worth
+            trying where attributes have many values.
+        significance: The level at which an attribute must depend on the class to be tested. It keeps noise
+            out of the tree and its cost flat; none: the bare algorithm.
+        significance_test: The statistic: "g", which comes almost free, or Pearson's "chi2", the paper's.
+        min_records_per_value: How many instances for each value present a significant attribute needs, so
+            that identifiers are not tested. 0: no such rule.
+        bins: How many bins the numbers of an attribute are divided into, of about the same size. A test
+            compares a number with the threshold above one of them.
+        tie_order: Attributes in the order in which ties are broken; those not named follow in schema order.
+        missing: What an instance to be learned without a value is given: a value of its own, or nothing: it
+            is refused.
+        window: How many instances are retained; none: all. Exactly the last so many count.
+        time: The attribute that holds the time of an instance, a number in any unit. It is not tested.
+        window_time: For how long an instance is retained, in the unit of `time`: what is older than the
+            newest by more leaves, in order of arrival. What comes later than that, or without a time, is
+            answered and not learned.
+        max_instances: A cap on the instances retained; the oldest leave. If there is a window, the smaller
+            of the two holds.
+        max_bytes: A cap on the memory of the model; the oldest instances leave.
+        answer: Who answers: "tree", the majority of the leaf, which is what the path says; or "adaptive":
+            naive Bayes from the root's counts, naive Bayes from the leaf's, or that majority, whichever has
+            been right most often; or "bayes": naive Bayes from the root's counts alone, for comparison.
+        drift: When the past is dropped: "none", never; "ddm", when the answers get clearly worse than they
+            were; "verified", when they do and a tree without the past turns out to be better.
+        recent: Of how many of the last records a second tree is kept, which answers whenever it has been
+            right more often lately; none: there is no such tree.
+        preset: "adaptive": answer = "adaptive", drift = "ddm" and recent = 500, where they are not set.
+        on_contradiction: What happens when a description comes again with another class: both are kept, or
+            the newer replaces the older (section 6).
+    """
+
+    selection: Literal["e-score", "gain-ratio"] = "e-score"
+    significance: Annotated[float, msgspec.Meta(gt=0, lt=1)] | None = 0.01
+    significance_test: Literal["g", "chi2"] = "g"
+    min_records_per_value: Annotated[int, msgspec.Meta(ge=0)] = 2
+    bins: Annotated[int, msgspec.Meta(ge=2, le=100)] = 32
+    tie_order: tuple[str, ...] = ()
+    missing: Literal["own_value", "reject"] = "own_value"
+    window: Positive | None = None
+    time: str | None = None
+    window_time: Annotated[float, msgspec.Meta(gt=0)] | None = None
+    max_instances: Positive | None = None
+    max_bytes: Annotated[int, msgspec.Meta(ge=1_000_000)] | None = None
+    on_contradiction: Literal["keep", "replace"] = "keep"
+    answer: Literal["tree", "adaptive", "bayes"] = "tree"
+    drift: Literal["ddm", "verified"] | None = None
+    recent: Positive | None = None
+    preset: Literal["adaptive"] | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse a window by time where there is no time."""
+        if self.window_time is not None and self.time is None:
+            raise ValueError("window_time needs time: the attribute that holds the time of an instance")
+
+    def in_effect(self) -> "CoreOptions":
+        """Return the settings with those of the preset filled in."""
+        if self.preset is None:
+            return self
+        return msgspec.structs.replace(
+            self, answer="adaptive", drift=self.drift or "ddm", recent=self.recent or RECENT
+        )
