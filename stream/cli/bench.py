@@ -18,6 +18,7 @@ from stream.bench import accuracy as accurate
 from stream.bench import core as compiled
 from stream.bench import drift as drifting
 from stream.bench import growth as growing
+from stream.bench import mdl as describing
 from stream.bench import observing, on_broker, on_faust
 from stream.bench import restore as restoring
 from stream.bench.contests import find_contenders
@@ -317,3 +318,16 @@ def restore(tell: Tell, quick: bool, cache: Path | None, fetch: str, java: Path 
     """
     places = restoring.QUICK_PLACES if quick else restoring.PLACES
     return restoring.restoring(places, Sources(cache, Fetch(fetch), java), quick, tell)
+
+
+@bench.command()
+@report_options
+def mdl(tell: Tell, quick: bool) -> Report:
+    """Measure what a record costs the MDL tree, beside the compiled ID5R.
+
+    \b
+    Examples:
+      espalier bench mdl --quick
+      espalier bench mdl --write docs/performance.md --svg docs/mdl.svg
+    """
+    return describing.mdl(describing.QUICK_PLACES if quick else describing.PLACES, quick, tell)
