@@ -99,7 +99,7 @@ bench-page: $(READY) ## the live page under a thousand changes a second (needs a
 lock: $(READY) ## pin the newest versions that fit pyproject.toml
 	@$(BIN)/python -m pip install --quiet uv
 	@$(BIN)/uv pip compile --quiet --upgrade --generate-hashes --universal --python-version 3.11 --group dev \
-		--extra broker pyproject.toml --no-header --no-emit-index-url -o requirements.lock
+		--extra broker --extra river pyproject.toml --no-header --no-emit-index-url -o requirements.lock
 
 clean: ## remove what make has made; a broker's download stays in the user's cache
 	rm -rf $(VENV) .espalier build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

@@ -211,9 +211,10 @@ class _Session:
         """Begin to commit what a batch came to, and what there is of snapshots."""
         writer = self._writer
         assert writer is not None
-        if spans and self._keeper.is_due(self._processors):
+        if self._keeper.is_due(self._processors):
             # A snapshot is of a moment when everything is decided: this batch is committed first.
-            self._begin(writer, outputs, spans, member)
+            if spans:
+                self._begin(writer, outputs, spans, member)
             self._settle()
             self._keeper.begin(self._processors)
             return

@@ -21,7 +21,8 @@ def test_a_snapshot_and_a_trimmed_journal_of_one_engine_are_gone_on_from_by_the_
     for turn, engine in enumerate(MOVES):
         site.rig.engine = engine
         before = site.produced
-        site.feed(200)
+        # More than the last snapshot can have held, so that another is due.
+        site.feed(200 * 2**turn)
         site.work(until_snapshots=1)
         [restored] = site.seen(Restored)
         assert isinstance(restored, Restored)
