@@ -215,7 +215,7 @@ def test_of_many_rejected_rows_the_first_are_shown(csv: Csv) -> None:
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["--learner", "id3prim"], 'learner "id3prim". Did you mean "id3prime"? Allowed: id3, '),
+        (["--learner", "id3prim"], 'learner "id3prim". Did you mean "id3prime"? Allowed: '),
         (["--set", "window"], '"window" is not of the form KEY=VALUE'),
         (["--set", "=3"], '"=3" is not of the form KEY=VALUE'),
         (["--set", "windw=3"], 'no option "windw". Did you mean "window"? Allowed: selection, '),
