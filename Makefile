@@ -8,7 +8,7 @@ READY  := $(VENV)/.ready
 .PHONY: help install demo test check laws sanitize fuzz bench clean lock dashboards dashboards-types dashboards-check deploy-check faust-kills screenshots bench-page faults faults-control audit
 
 help: ## show this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-17s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 # The environment is made again only when what it is made from has changed.
 CORE := $(filter-out learners/core/_core.c learners/batch/_batch.c,$(wildcard learners/batch/*.[ch] learners/batch/*.pyx learners/core/*.[ch] learners/core/*.pyx stream/fast/*.h stream/fast/names.c stream/fast/record.c stream/fast/*.pyx))
