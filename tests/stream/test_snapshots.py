@@ -148,11 +148,12 @@ def test_a_snapshot_that_cannot_be_made_is_said_and_leaves_no_process() -> None:
         raise MemoryError
 
     running = Snapshotting("m", "A", 1, POINT, fail)
+    child = running._child
     with pytest.raises(StateError, match="could not be made"):
         while True:
             running.take("s", 0)
     with pytest.raises(ChildProcessError):
-        os.waitpid(-1, os.WNOHANG)
+        os.waitpid(child, os.WNOHANG)
 
 
 def test_nothing_can_be_taken_after_the_manifest() -> None:
@@ -165,10 +166,11 @@ def test_nothing_can_be_taken_after_the_manifest() -> None:
 
 def test_a_snapshot_given_up_leaves_no_process() -> None:
     running = Snapshotting("m", "A", 1, POINT, lambda: noise(50 << 20))
+    child = running._child
     running.take("s", 0)
     running.drop()
     with pytest.raises(ChildProcessError):
-        os.waitpid(-1, os.WNOHANG)
+        os.waitpid(child, os.WNOHANG)
 
 
 def test_taking_never_waits_for_the_copy() -> None:
