@@ -148,8 +148,7 @@ class _Session:
                         self._end_writer()
                     continue
                 self._open_writer(member.transactional_id)
-                for unit in member.take_assigned():
-                    self._processors[unit] = self._keeper.restore(unit)
+                self._restore(member)
                 # 1 a batch is polled
                 records = member.poll(self._batch)
                 self._drop(member.take_revoked())
@@ -162,6 +161,12 @@ class _Session:
             self._keeper.close()
             self._end_writer()
             member.close()
+
+    def _restore(self, member: Member) -> None:
+        """Restore the models that have come; meanwhile others, or the same, may go and come again."""
+        while (unit := member.next_assigned()) is not None:
+            self._processors[unit] = self._keeper.restore(unit)
+            self._drop(member.take_revoked())
 
     # ---- 2-6
 

@@ -45,8 +45,8 @@ class Member(Protocol):
         """Show the group a sign of life and hear of changes; wait a little where there is nothing to do."""
         ...
 
-    def take_assigned(self) -> list[Unit]:
-        """Return the models that have come and must be restored."""
+    def next_assigned(self) -> Unit | None:
+        """Return a model that has come and must be restored; None: there is none left."""
         ...
 
     def take_revoked(self) -> list[Unit]:
@@ -180,9 +180,9 @@ class TopicMember:
             Rebalanced(self._agent.name, (), tuple((self._agent.input, p) for p in range(self._inputs)))
         )
 
-    def take_assigned(self) -> list[Unit]:
-        taken, self._assigned = self._assigned, []
-        return taken
+    def next_assigned(self) -> Unit | None:
+        # One at a time: while it is being restored, those after it may go and come again.
+        return self._assigned.pop(0) if self._assigned else None
 
     def take_revoked(self) -> list[Unit]:
         taken, self._revoked = self._revoked, []
@@ -197,6 +197,10 @@ class TopicMember:
 
     def start(self, unit: Unit, next_offsets: dict[int, int]) -> None:
         """Assign ourselves all input partitions, by hand: the group knows only the lock."""
+        if not self._has_lock:
+            return
+        if self._reader is not None:
+            self._reader.close()
         self._intake = Intake()
         self._reader = client(Consumer, _group_settings(self._kafka, self._agent.group))
         self._reader.assign(
@@ -296,9 +300,9 @@ class PartitionMember:
             Rebalanced(self._agent.name, (), tuple((self._agent.input, n) for n in sorted(numbers)))
         )
 
-    def take_assigned(self) -> list[Unit]:
-        taken, self._assigned = self._assigned, []
-        return taken
+    def next_assigned(self) -> Unit | None:
+        # One at a time: while it is being restored, those after it may go and come again.
+        return self._assigned.pop(0) if self._assigned else None
 
     def take_revoked(self) -> list[Unit]:
         taken, self._revoked = self._revoked, []
@@ -311,13 +315,13 @@ class PartitionMember:
         return _stable_offsets(self._consumer, [TopicPartition(self._agent.input, unit.journal_partition)])
 
     def start(self, unit: Unit, next_offsets: dict[int, int]) -> None:
-        """Go to where the state stands, which is where the group stands unless its offsets have expired."""
+        """Go to where the state stands, or to the beginning: what was read before may have been dropped."""
         number = unit.journal_partition
         if number not in self._owned:
             return
-        place = TopicPartition(self._agent.input, number)
-        if number in next_offsets:
-            _seek(self._consumer, TopicPartition(self._agent.input, number, next_offsets[number]))
+        self._intake.forget({number})
+        place = TopicPartition(self._agent.input, number, next_offsets.get(number, OFFSET_BEGINNING))
+        _seek(self._consumer, place)
         self._consumer.resume([place])
 
     def poll(self, batch: Batch) -> list[Record]:

@@ -5,14 +5,16 @@ import threading
 from typing import Any
 
 import pytest
-from confluent_kafka import Consumer, KafkaError, KafkaException, Producer
+from confluent_kafka import OFFSET_BEGINNING, Consumer, KafkaError, KafkaException, Producer, TopicPartition
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stream.config import Batch
+from stream.config import Agent, Batch
+from stream.engine import unit_of
 from stream.engines import confluent_writer
 from stream.engines.confluent_errors import classify
-from stream.engines.confluent_intake import cut
+from stream.engines.confluent_intake import Intake, cut
+from stream.engines.confluent_members import PartitionMember
 from stream.engines.confluent_writer import SLOW_SECONDS, Disturbances
 from stream.engines.kafka import client
 from stream.errors import Abortable, ConfigError, Fatal, Fenced
@@ -117,6 +119,32 @@ def test_a_refusal_names_the_topics_that_were_written() -> None:
     assert "It was writing a.journal, in.predictions." in str(
         classify(error, {"in.predictions", "a.journal"})
     )
+
+
+@pytest.mark.parametrize(("state", "expected"), [({}, OFFSET_BEGINNING), ({2: 17}, 17)])
+def test_a_partition_is_always_read_from_where_its_model_stands(state: dict[int, int], expected: int) -> None:
+    class Recorder:
+        def __init__(self) -> None:
+            self.told: list[tuple[str, int, int]] = []
+
+        def seek(self, place: TopicPartition) -> None:
+            self.told.append(("seek", place.partition, place.offset))
+
+        def resume(self, places: list[TopicPartition]) -> None:
+            self.told.append(("resume", places[0].partition, 0))
+
+    member = PartitionMember.__new__(PartitionMember)
+    member._agent, member._owned, member._intake = Agent(name="a", input="in"), {1, 2}, Intake()
+    consumer = member._consumer = Recorder()  # type: ignore[assignment]
+    # What was read before the model was restored may have been dropped, or is about to be read again.
+    stays = FakeMessage(1, 5)
+    member._intake.waiting = [FakeMessage(2, 0), stays, FakeMessage(2, 1)]  # type: ignore[list-item]
+    member.start(unit_of("in", 2), state)
+    assert consumer.told == [("seek", 2, expected), ("resume", 2, 0)]
+    assert member._intake.waiting == [stays]
+    consumer.told.clear()
+    member.start(unit_of("in", 3), state)
+    assert consumer.told == []
 
 
 # ---- disturbed commits
