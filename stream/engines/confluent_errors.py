@@ -17,9 +17,9 @@ _FENCED = frozenset(
         KafkaError.REBALANCE_IN_PROGRESS,
     }
 )
-_GONE = frozenset(
-    {KafkaError._UNKNOWN_PARTITION, KafkaError._UNKNOWN_TOPIC, KafkaError.UNKNOWN_TOPIC_OR_PART}
-)
+# What the client itself does not know any more. What a broker does not know may be a moment's matter: a fresh
+# session looks again, and says which topic it is.
+_GONE = frozenset({KafkaError._UNKNOWN_PARTITION, KafkaError._UNKNOWN_TOPIC})
 _REFUSED = frozenset(
     {
         KafkaError.TOPIC_AUTHORIZATION_FAILED,

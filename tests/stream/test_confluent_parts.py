@@ -100,7 +100,7 @@ def test_a_full_queue_says_how_far_it_came() -> None:
     ("code", "kind", "says"),
     [
         (KafkaError._UNKNOWN_PARTITION, Fatal, "espalier topics create"),
-        (KafkaError.UNKNOWN_TOPIC_OR_PART, Fatal, "espalier topics create"),
+        (KafkaError._UNKNOWN_TOPIC, Fatal, "espalier topics create"),
         (KafkaError.TOPIC_AUTHORIZATION_FAILED, Fatal, "rights of this worker"),
         (KafkaError.PRODUCER_FENCED, Fenced, "another worker"),
         (KafkaError._TIMED_OUT, Abortable, ""),
