@@ -26,9 +26,20 @@ install: $(READY) ## make the environment
 demo: $(READY) ## a real Kafka, a stream, and a growing tree in the terminal
 	@$(BIN)/espalier demo $(ARGS)
 
-test: $(READY) ## all tests, on a real Kafka
-	@echo "running the tests; those on a real Kafka start one by themselves"
+# Two halves side by side: one mostly computes, the other mostly waits for brokers.
+COMPUTING := tests/learners tests/stream
+WAITING := $(filter-out $(COMPUTING),$(sort $(patsubst %/,%,$(dir $(wildcard tests/*/test_*.py)))))
+
+test: $(READY) ## all tests, on a real Kafka (ARGS="tests/stream -x" for some of them)
+ifeq ($(strip $(ARGS)),)
+	@mkdir -p build
+	@echo "running the tests, those on a real Kafka start one by themselves: $(WAITING); and beside them $(COMPUTING), whose lines follow"
+	@$(BIN)/python -m pytest $(COMPUTING) > build/tests-computing.log 2>&1 & beside=$$!; \
+	status=0; $(BIN)/python -m pytest $(WAITING) || status=$$?; \
+	wait $$beside || status=$$?; cat build/tests-computing.log; exit $$status
+else
 	@$(BIN)/python -m pytest $(ARGS)
+endif
 
 check: $(READY) ## format, lint, types, import rules
 	@echo "ruff format"; $(BIN)/ruff format --check --quiet .
