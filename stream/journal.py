@@ -11,6 +11,7 @@ little-endian. Every format keeps these two, so that damage is never taken for a
 
 import zlib
 from collections.abc import Sequence
+from typing import TypeVar
 
 import msgspec
 import numpy as np
@@ -21,6 +22,8 @@ from stream.errors import NewerFormat, StateError
 
 FORMAT = 1
 CHECKSUM_BYTES = 4
+
+T = TypeVar("T")
 WIDE = 8
 
 
@@ -118,22 +121,36 @@ def seal(body: bytes) -> bytes:
     return body + zlib.crc32(body).to_bytes(CHECKSUM_BYTES, "little")
 
 
+def unseal(data: bytes, kind: type[T], newest: int, what: str) -> T:
+    """Return what a sealed message holds; its first element is its format.
+
+    Args:
+        data: The message.
+        kind: What it is to hold.
+        newest: The newest format that is known here.
+        what: What to call it in an error.
+
+    Raises:
+        StateError: It holds nothing of the kind.
+        NewerFormat: It was written by a later version.
+    """
+    body = data[:-CHECKSUM_BYTES]
+    if seal(body) != data:
+        raise StateError(f"a message that is to be {what} has a wrong checksum. It was damaged")
+    try:
+        head = msgspec.msgpack.decode(body, type=list[msgspec.Raw])
+        number = msgspec.msgpack.decode(head[0], type=int) if head else 0
+        if number > newest:
+            raise NewerFormat(f"{what} has format {number}; this version reads up to {newest}. Upgrade it")
+        return msgspec.msgpack.decode(body, type=kind)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise StateError(f"a message is not {what}: {error}") from error
+
+
 def unpack(data: bytes) -> JournalEntry:
     """Return the entry that some bytes hold.
 
     Raises:
         StateError: They hold none, or one of a newer format.
     """
-    body = data[:-CHECKSUM_BYTES]
-    if seal(body) != data:
-        raise StateError("the journal holds a message whose checksum is wrong. It was damaged")
-    try:
-        head = msgspec.msgpack.decode(body, type=list[msgspec.Raw])
-        number = msgspec.msgpack.decode(head[0], type=int) if head else 0
-        if number > FORMAT:
-            raise NewerFormat(
-                f"the journal has format {number}; this version reads up to {FORMAT}. Upgrade it"
-            )
-        return msgspec.msgpack.decode(body, type=JournalEntry)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise StateError(f"the journal holds a message that is not an entry: {error}") from error
+    return unseal(data, JournalEntry, FORMAT, "an entry of the journal")

@@ -23,7 +23,7 @@ from typing import NamedTuple
 import msgspec
 
 from stream.errors import NewerFormat, StateError
-from stream.journal import CHECKSUM_BYTES, seal
+from stream.journal import seal, unseal
 from stream.record import Output, Record
 
 log = logging.getLogger(__name__)
@@ -297,7 +297,7 @@ class Snapshots:
             data = self._values.get(f"{self._model}|{slot}".encode())
             if data is not None:
                 try:
-                    yield _manifest(data)
+                    yield unseal(data, Manifest, FORMAT, "a manifest of a snapshot")
                 except NewerFormat:
                     raise
                 except StateError as error:
@@ -321,19 +321,3 @@ class Snapshots:
         if len(state) != manifest.size:
             raise StateError(f"it holds {len(state)} bytes instead of {manifest.size}")
         return state
-
-
-def _manifest(data: bytes) -> Manifest:
-    body = data[:-CHECKSUM_BYTES]
-    if seal(body) != data:
-        raise StateError("the checksum of its manifest is wrong")
-    try:
-        head = msgspec.msgpack.decode(body, type=list[msgspec.Raw])
-        number = msgspec.msgpack.decode(head[0], type=int) if head else 0
-        if number > FORMAT:
-            raise NewerFormat(
-                f"a snapshot has format {number}; this version reads up to {FORMAT}. Upgrade it"
-            )
-        return msgspec.msgpack.decode(body, type=Manifest)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise StateError(f"its manifest cannot be read: {error}") from error

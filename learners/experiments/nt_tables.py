@@ -37,8 +37,7 @@ NOTES_1 = [
 ]
 NOTES_3 = [
     "Not told: how word counts were given to the learners. They are numbers here. The paper's naive Bayes "
-    "is better by several points than Weka's is on these files, so that its counts were prepared in some "
-    "way that it does not say.",
+    "is better by several points than ours on these files: perhaps its counts were prepared in some way.",
     "C4.5 is twice here: ours uses that most counts are zero and looks only at the others, which no C4.5 "
     "of 2006 did; `C4.5, all cells` looks at every attribute of every record, which is what the paper's "
     "O(m n^2) is about. It is measured where a table with all its zeros is not too large.",
