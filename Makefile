@@ -15,7 +15,7 @@ CORE := $(filter-out learners/core/_core.c learners/batch/_batch.c,$(wildcard le
 
 $(READY): requirements.lock pyproject.toml setup.py $(CORE)
 	@$(PYTHON) -c 'import sys; sys.exit("espalier needs Python 3.11 or newer; set PYTHON=..." if sys.version_info < (3, 11) else 0)'
-	@echo "making the environment in $(VENV) (a minute or two, once)"
+	@echo "making the environment in $(VENV) (two or three minutes, once: it compiles)"
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps -e .
