@@ -153,7 +153,7 @@ def test_a_model_of_each_partition_has_its_own_snapshots(broker: Broker, topics:
 
 def test_a_batch_is_closed_by_its_bytes(site: Site) -> None:
     site.feed(100)
-    site.work(batch=Batch(max_batch=1_000, max_batch_bytes=1_024))
+    site.work(State(trim_journal=False), Batch(max_batch=1_000, max_batch_bytes=1_024))
     size = len(instance(0))
     entries = [unpack(record.value or b"") for record in site.rig.read(site.agent.topics.journal)]
     learned = [sum(len(block.labels) // 4 for block in entry.blocks) for entry in entries]
