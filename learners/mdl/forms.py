@@ -31,7 +31,7 @@ def dump_form(root: Node | None) -> list[object]:
             continue
         values = list(node.branches)
         chosen = [node.saved, node.runner, node.margin]
-        form.append([node.test, node.cut, node.tried, chosen, values])
+        form.append([node.test, node.cut, [node.tried, node.lead], chosen, values])
         stack.extend(node.branches[value] for value in reversed(values))
     return form
 
@@ -53,10 +53,14 @@ def load_form(tree: Tree, form: list[object]) -> None:
         match next(forms, None):
             case [int(label), int(tried)] if 0 <= label < tree.k:
                 node.label, node.tried = label, tried
-            case [int(test), int(cut), int(tried), [int(saved), int(runner), int(margin)], [*values]] if (
-                0 <= test < tree.width and -1 <= runner < tree.width
-            ):
-                node.test, node.cut, node.tried = test, cut, tried
+            case [
+                int(test),
+                int(cut),
+                [int(tried), int(lead)],
+                [int(saved), int(runner), int(margin)],
+                [*values],
+            ] if 0 <= test < tree.width and -1 <= runner < tree.width:
+                node.test, node.cut, node.tried, node.lead = test, cut, tried, lead
                 node.saved, node.runner, node.margin = saved, runner, margin
                 for value in values:
                     node.branches[int(cast("int", value))] = tree.new_node(node.used, node.available)
@@ -73,6 +77,7 @@ def load_form(tree: Tree, form: list[object]) -> None:
                 raise SnapshotError("a record finds no branch in the tree")
             node = below
         node.ids.append(place)
+    tree.reshaped = False
     tree.recount(root, bytes(tree.width))
     tree.root = root
 

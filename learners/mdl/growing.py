@@ -28,6 +28,8 @@ class Growing(Judging):
         node.used = used
         node.available = self.width - sum(used)
         node.shape = node.told = None
+        if self.reshaped:
+            node.lead = 0
         node.counts = array("i", [0]) * self.cells
         node.n = 0
         for branch in node.branches.values():

@@ -6,7 +6,7 @@ from learners.mdl.records cimport Node, Records
 cdef class Judging(Records):
     cdef public int code, weight, best, best_cut, runner
     cdef public bint adds_up, names_classes
-    cdef public long long best_bits, margin, threshold_bits, one, slack, scores
+    cdef public long long best_bits, margin, lead, threshold_bits, one, slack, scores
 
     @cython.locals(k=cython.int, c=cython.int, n=cython.longlong, most=cython.longlong, bits=cython.longlong,
                    here=cython.longlong, table=cython.longlong[::1],
@@ -29,7 +29,7 @@ cdef class Judging(Records):
     cpdef bint last_is_known(self, Node node)
     @cython.locals(k=cython.int, used=bytes, adds_up=cython.bint, one=cython.longlong, slack=cython.longlong,
                    weight=cython.longlong, best=cython.int, runner=cython.int, best_cut=cython.int,
-                   best_bits=cython.longlong, second=cython.longlong, scored=cython.longlong,
+                   best_bits=cython.longlong, second=cython.longlong, rival=cython.longlong, scored=cython.longlong,
                    tests=cython.longlong, place=cython.int, a=cython.int, cut=cython.int,
                    bits=cython.longlong, start=cython.int, data=cython.longlong, leaves=cython.longlong,
                    cell=cython.int, n=cython.longlong, c=cython.int, here=cython.longlong,

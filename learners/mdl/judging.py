@@ -35,6 +35,7 @@ class Judging(Records):
         self.best_bits = 0
         self.runner = -1
         self.margin = 0
+        self.lead = 0
         self.threshold_bits = 0
         self.scores = 0
 
@@ -138,6 +139,7 @@ class Judging(Records):
         adds_up, one, slack, weight = self.adds_up, self.one, self.slack, self.weight
         best, runner, best_cut = -1, -1, 0
         best_bits = second = scored = 0
+        rival = 1 << 62
         tests = self.log(node.available) if node.available else 0
         for place in range(self.width):
             a = order[place]
@@ -147,6 +149,7 @@ class Judging(Records):
             if numeric[a]:
                 cut = self.best_threshold(node, a)
                 if cut < 0:
+                    rival = 0
                     continue
                 bits = self.threshold_bits
             elif adds_up:
@@ -162,22 +165,29 @@ class Judging(Records):
                         leaves += 1
                         data += table[2 * n + 2]
                     cell += k
-                if leaves < 2:
-                    continue
                 bits = (((leaves + 1) * one + tests) * weight >> 8) + data
+                if leaves < 2:
+                    rival = min(rival, bits)
+                    continue
             else:
                 bits = self.extension_bits(node, a)
                 if bits < 0:
                     continue
             scored += 1
             if best < 0 or bits < best_bits - slack:
+                if best >= 0:
+                    rival = min(rival, best_bits)
                 second, runner = best_bits, best
                 best, best_cut, best_bits = a, cut, bits
-            elif runner < 0 or bits < second - slack:
+                continue
+            rival = min(rival, bits)
+            if runner < 0 or bits < second - slack:
                 second, runner = bits, a
         self.scores += scored
         self.best, self.best_cut, self.best_bits, self.runner = best, best_cut, best_bits, runner
         self.margin = second - best_bits if runner >= 0 else 0
+        # Of a number another cut might get better as well.
+        self.lead = rival - best_bits - 2 * slack if adds_up and best >= 0 and not numeric[best] else 0
 
     def extension_bits(self, node: Node, a: int) -> int:
         """Return the bits of a node with the leaves of a nominal test; -1 where there would be only one."""

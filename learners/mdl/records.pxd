@@ -10,7 +10,7 @@ cdef class Node:
     cdef public dict branches
     cdef public list ids
     cdef public int label, same
-    cdef public long long tried, saved, margin
+    cdef public long long tried, lead, saved, margin
     cdef public int runner
     cdef public long long nodes, decisions, tests, classes, data, wrong
     cdef public object shape, told, explained
@@ -25,6 +25,7 @@ cdef class Records:
     cdef public int width, k, cells, odds_of
     cdef public int[::1] base, sizes, numeric, cuts, order, ranks, rows, labels
     cdef public list sorted
+    cdef public bint reshaped
     cdef public long long room, first, next, additions
 
     @cython.locals(old=cython.int, width=cython.int, slot=cython.longlong, a=cython.int, place=cython.longlong)

@@ -25,6 +25,8 @@ class Node:
         label: The class that a leaf answers: a most frequent one, and of these the one it had before.
         same: The class that all leaves below answer; -1 where they differ.
         tried: How many records had come when another test was last tried in vain; 0: none was.
+        lead: How many bits more the test could have before another one might be better, 0 where this is not
+            known. Bits of tests only grow with records, so that nothing need be judged as long as it lasts.
         saved, runner, margin: The bits saved when the test was chosen, the next best attribute, and how many
             bits more its leaves would have had.
         nodes, decisions, tests, classes, data, wrong: What the bits of the subtree are made of.
@@ -44,6 +46,7 @@ class Node:
         self.label = 0
         self.same = 0
         self.tried = 0
+        self.lead = 0
         self.saved = 0
         self.runner = -1
         self.margin = 0
@@ -73,6 +76,7 @@ class Records:
         self.width = 0
         self.k = 2
         self.cells = 2
+        self.reshaped = True
         self.base = array("i")
         self.sizes = array("i")
         self.numeric = array("i")
@@ -115,6 +119,7 @@ class Records:
             for a in range(old):
                 rows[slot * width + a] = self.rows[slot * old + a]
         self.rows = rows
+        self.reshaped = width != old or k != self.k or list(self.numeric) != numeric
         self.width, self.k = width, k
         self.sizes, self.numeric, self.cuts = array("i", sizes), array("i", numeric), array("i", cuts)
         self.order, self.ranks, self.sorted = array("i", order), array("i", ranks), texts

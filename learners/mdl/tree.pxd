@@ -13,6 +13,8 @@ cdef class Tree(Growing):
     cpdef learn(self)
     @cython.locals(node=Node, branch=Node, available=cython.int)
     cpdef list updated(self, Node root, long long place, int label)
+    @cython.locals(n=cython.longlong, here=cython.longlong, more=cython.longlong)
+    cpdef long long growth(self, Node branch, int label)
     @cython.locals(best=cython.int)
     cpdef relabel(self, Node leaf)
     @cython.locals(at=cython.int, node=Node, same=cython.int)

@@ -65,12 +65,20 @@ class Tree(Growing):
                 branch = node.branches[value] = self.new_node(self.used_below(node), available)
                 branch.label = label
                 self.note(path)
+            if node.lead > 0:
+                node.lead -= self.growth(branch, label)
             node = branch
             path.append(node)
             self.count(node, place, 1)
             node.told = None
         node.ids.append(place)
         return path
+
+    def growth(self, branch: Node, label: int) -> int:
+        """Return how many bits more the test above a branch has, as one with leaves, with a record there."""
+        n, here = branch.n, branch.counts[label]
+        more = self.table[2 * n + 4] - self.table[2 * n + 2] - self.odds[here + 1] + self.odds[here]
+        return more if n else more + (self.one * self.weight >> 8) + 1
 
     def relabel(self, leaf: Node) -> None:
         """Let a leaf answer its most frequent class; where there are several, it stays with its own."""
@@ -132,7 +140,7 @@ class Tree(Growing):
         """Exchange the first test on a path that is not the best, if this saves bits."""
         for at in range(len(path) - 1):
             node = path[at]
-            if self.is_early(node):
+            if node.lead > 0 or self.is_early(node):
                 continue
             if self.deep:
                 new = self.best_subtree(self.folded(node))
@@ -141,7 +149,10 @@ class Tree(Growing):
                     continue
             else:
                 self.best_extension(node)
-                if self.best < 0 or (self.best == node.test and self.best_cut == node.cut):
+                if self.best < 0:
+                    continue
+                if self.best == node.test and self.best_cut == node.cut:
+                    node.lead = self.lead
                     continue
                 if self.pull:
                     new = self.settled_with(node, self.best, self.best_cut)
@@ -222,6 +233,7 @@ class Tree(Growing):
             path.append(node)
             self.count(node, place, -1)
             node.told = None
+            node.lead = 0
             if node.test < 0:
                 break
             node = node.branches[self.branch_of(node, place)]

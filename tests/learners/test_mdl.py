@@ -209,14 +209,52 @@ def test_nor_does_it_where_noise_and_change_make_many_tests_worth_a_try(code: st
     assert sum(done for _, _, done in WATCHED) > 10
 
 
-def changing(chance: Random, records: int) -> Iterator[Instance]:
-    """Yield a stream whose class is told by one attribute of five, then by another, and sometimes by none."""
+def changing(chance: Random, records: int, more: int = 0) -> Iterator[Instance]:
+    """Yield a stream whose class is told by one attribute of five, then by another, and sometimes by none.
+
+    So many more values than three come with time.
+    """
     told_by = chance.sample("abcde", 4)
     for n in range(records):
-        values = {name: str(chance.randrange(3)) for name in "abcde"}
+        values = {name: str(chance.randrange(3 + more * n // records)) for name in "abcde"}
         teller = told_by[n * len(told_by) // records]
         told = chance.random() < 0.85
         yield Instance(values, "yes" if (values[teller] == "1") == told else "no")
+
+
+class Doubting(Tree):
+    """A tree that judges all tests at every record, because no lead lasts."""
+
+    def growth(self, branch: Node, label: int) -> int:
+        return 1 << 60
+
+
+def doubting(learner: MDL) -> MDL:
+    """Let a learner that has learned nothing judge all tests at every record."""
+    options = learner.options
+    learner.tree = Doubting(CODES[options.code], options.tree_weight, options.deep, options.retry, True)
+    learner._lay_out()
+    return learner
+
+
+@pytest.mark.parametrize("window", [None, 40])
+def test_a_test_that_leads_need_not_be_judged_at_every_record(window: int | None) -> None:
+    options = MDLOptions(window=window, retry=1.0)
+    for seed in range(24):
+        sure, unsure = MDL(options=options), doubting(MDL(options=options))
+        for instance in changing(Random(seed), 300, seed % 9):
+            assert sure.learn_one(instance) == unsure.learn_one(instance)
+            assert sure.description_bits == unsure.description_bits
+        assert sure.ops.e_scores < unsure.ops.e_scores
+
+
+@settings(deadline=None, max_examples=MANY)
+@given(cases(max_size=30))
+def test_nor_where_values_attributes_and_classes_are_new_and_old_records_go(case: Case) -> None:
+    sure, unsure = made(case, retry=1.0), doubting(made(case, retry=1.0))
+    for instance in case.stream:
+        assert sure.learn_one(instance) == unsure.learn_one(instance)
+        assert sure.description_bits == unsure.description_bits
 
 
 @pytest.mark.parametrize("seed", range(6))
