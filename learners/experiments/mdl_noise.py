@@ -14,7 +14,7 @@ from learners.schema import Instance
 SETS = ("vote.csv", "tic-tac-toe.csv", "kr-vs-kp.csv", "soybean.csv", "mushroom.csv")
 SYSTEMS = ("mdl", "id5r", "id5r, bare", "nt", "c45")
 LEVELS = (0, 10, 20, 30, 40)
-MOST = 1_000
+MOST = 3_000
 """Records of a set that are used."""
 AT = 20
 """The level of noise at which the learners are compared."""
@@ -42,7 +42,7 @@ class MDLNoise:
 
     name: str = "mdl-noise"
     title: str = "Labels with noise: accuracy and size along five streams"
-    runs: int = 2
+    runs: int = 3
     files: tuple[str, ...] = SETS
 
     def tasks(self, runs: int, seed: int) -> list[Task]:

@@ -16,12 +16,16 @@ NAMES: Mapping[str, tuple[str, ...]] = {
     "primary-tumor.csv": (),
     "soybean.csv": (),
     "spect-test.csv": (),
+    "spect-train.csv": (),
     "splice.csv": ("Instance_name",),
     "tic-tac-toe.csv": (),
     "vote.csv": (),
 }
 """The sets, and what in them is a name of the record and says nothing."""
-SYSTEMS = ("mdl", "id5r, bare", "id5r")
+WEIGHTS = ("mdl", "mdl, weight 0.125", "mdl, weight 0.5", "mdl, weight 1")
+SYSTEMS = (*WEIGHTS, "id5r, bare", "id5r")
+CHOSEN = "mdl, weight by the others"
+"""Each set with the weight that is best on the mean of the others: nothing is chosen where it is judged."""
 RIGHT, LEAVES = "right, %", "leaves"
 
 
@@ -30,7 +34,7 @@ class MDLNominal:
     """Accuracy along the stream, and leaves at its end."""
 
     name: str = "mdl-nominal"
-    title: str = "The MDL tree along ten streams of nominal attributes"
+    title: str = "The MDL tree along eleven streams of nominal attributes"
     runs: int = 3
     files: tuple[str, ...] = tuple(NAMES)
 
@@ -53,28 +57,49 @@ class MDLNominal:
     def report(self, outcomes: Sequence[Outcome], data: Data) -> Report:
         """Return accuracy and size of each set and their means."""
         report = Report(self.name, self.title)
-        means: dict[tuple[str, str], float] = {}
-        for measure in (RIGHT, LEAVES):
-            figures: list[Figure] = []
-            for system in SYSTEMS:
-                found = [
+        found = {
+            measure: {
+                system: [
                     statistics.fmean(measured(outcomes, f"{system} | {file}", measure)) for file in NAMES
                 ]
-                means[system, measure] = statistics.fmean(found)
-                named = [*(file.removesuffix(".csv") for file in NAMES), "mean"]
-                for name, value in zip(named, [*found, means[system, measure]], strict=True):
+                for system in SYSTEMS
+            }
+            for measure in (RIGHT, LEAVES)
+        }
+        chosen = [best_elsewhere(found[RIGHT], place) for place in range(len(NAMES))]
+        named = [*(file.removesuffix(".csv") for file in NAMES), "mean"]
+        means: dict[tuple[str, str], float] = {}
+        for measure, of in found.items():
+            of[CHOSEN] = [of[system][place] for place, system in enumerate(chosen)]
+            figures: list[Figure] = []
+            for system, values in of.items():
+                means[system, measure] = statistics.fmean(values)
+                for name, value in zip(named, [*values, means[system, measure]], strict=True):
                     figures.append(Figure(system, name, None, value, None, None, 1, Verdict.NOTED))
             report.tables.append(Table(f"Each record answered, then learned: {measure}", tuple(figures)))
-        report.checks = [
-            check(
-                "mdl is not below bare ID5R on the mean",
-                means["mdl", RIGHT] >= means["id5r, bare", RIGHT],
-                f"{means['mdl', RIGHT]:.2f} and {means['id5r, bare', RIGHT]:.2f} %",
-            ),
-            check(
-                "with trees at most half its size",
-                2 * means["mdl", LEAVES] <= means["id5r, bare", LEAVES],
-                f"{means['mdl', LEAVES]:.1f} and {means['id5r, bare', LEAVES]:.1f} leaves",
-            ),
+        for system in ("mdl", CHOSEN):
+            report.checks += [
+                check(
+                    f"{system} is not below bare ID5R on the mean",
+                    means[system, RIGHT] >= means["id5r, bare", RIGHT],
+                    f"{means[system, RIGHT]:.2f} and {means['id5r, bare', RIGHT]:.2f} %",
+                ),
+                check(
+                    "with trees at most half its size",
+                    2 * means[system, LEAVES] <= means["id5r, bare", LEAVES],
+                    f"{means[system, LEAVES]:.1f} and {means['id5r, bare', LEAVES]:.1f} leaves",
+                ),
+            ]
+        report.notes = [
+            "The weight of the default, 0.25, was chosen with these sets in view. The row "
+            f"*{CHOSEN}* takes for each set the weight that is best on the mean of the other sets "
+            f"({', '.join(sorted(set(chosen)))}), so that no set has a part in the choice made for it."
         ]
         return report
+
+
+def best_elsewhere(right: Mapping[str, Sequence[float]], place: int) -> str:
+    """Return the weight that is right most often on the mean of all sets but one."""
+    return max(
+        WEIGHTS, key=lambda system: sum(value for at, value in enumerate(right[system]) if at != place)
+    )

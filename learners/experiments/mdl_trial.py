@@ -20,6 +20,9 @@ DEEP = {"code": "paper-data", "retry": 1, "deep": True}
 BARE = {"significance": None, "min_records_per_value": 0}
 SYSTEMS: Mapping[str, tuple[str, Mapping[str, object]]] = {
     "mdl": ("mdl", {}),
+    "mdl, weight 0.125": ("mdl", {"tree_weight": 0.125}),
+    "mdl, weight 0.5": ("mdl", {"tree_weight": 0.5}),
+    "mdl, weight 1": ("mdl", {"tree_weight": 1}),
     "mdl, paper's code": ("mdl", PAPER),
     "mdl, exceptions alone": ("mdl", DATA),
     "mdl, exceptions alone, deep": ("mdl", DEEP),

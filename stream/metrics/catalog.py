@@ -103,11 +103,11 @@ METRICS: tuple[Metric, ...] = (
     Metric("instances_retained", "gauge", _A, "Instances the trees stand for."),
     Metric("model_bytes", "gauge", _A, "Memory that the models hold, where the learner knows it."),
     Metric(
-        "description_bits",
+        "description_length",
         "gauge",
         (*_A, "part"),
-        "Bits for the tree and for the exceptions, where the learner counts them: their sum is the "
-        "description length.",
+        "How long a description is, in bits: of the tree, and of its exceptions, where the learner counts "
+        "them. The sum is the description length.",
     ),
     Metric(
         "tree_matches_batch",

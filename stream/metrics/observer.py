@@ -214,8 +214,8 @@ class Metrics:
         bits = [grown.description_bits for grown in models if grown.description_bits is not None]
         if bits or (not models and agent in self._described):
             self._described.add(agent)
-            self._set("description_bits", agent, "tree", to=sum(tree for tree, _ in bits))
-            self._set("description_bits", agent, "exceptions", to=sum(data for _, data in bits))
+            self._set("description_length", agent, "tree", to=sum(tree for tree, _ in bits))
+            self._set("description_length", agent, "exceptions", to=sum(data for _, data in bits))
 
     def _self_checked(self, event: SelfChecked) -> None:
         self._count("self_checks", event.agent, event.result)

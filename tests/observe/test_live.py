@@ -35,6 +35,10 @@ input = "{topic}"
 name = "simple"
 input = "{topic}"
 learner = "id4"
+[[agent]]
+name = "short"
+input = "{topic}"
+learner = "mdl"
 """
 
 
@@ -73,7 +77,9 @@ def run(broker: Broker, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ru
     kafka, topic, port = Kafka(broker.bootstrap_servers), "observe.input", free_port()
     Topics(kafka).create(
         {
-            plan.name: plan for name in ("exact", "simple") for plan in plans_for(Agent(name, topic), 2)
+            plan.name: plan
+            for name in ("exact", "simple", "short")
+            for plan in plans_for(Agent(name, topic), 2)
         }.values()
     )
     file = directory / "espalier.toml"
@@ -141,7 +147,7 @@ def test_every_variable_offers_something(run: Run) -> None:
         values = run.prometheus.ask(f"label/{label}/values", **{"match[]": filled_in(series)})
         assert values, where
         seen[label] = values
-    assert seen["agent"] == ["exact", "simple"]
+    assert seen["agent"] == ["exact", "short", "simple"]
     assert seen["topic"] == ["observe.input"]
     assert seen["job"] == ["espalier"]
 

@@ -207,4 +207,13 @@ def _tree() -> tuple[Panel, ...]:
             Query(latest("espalier_tree_matches_batch", how="min"), "{{agent}}"),
             mappings={"1": ("yes", "green"), "0": ("no", "red")},
         ),
+        lines(
+            "Description length",
+            "Bits that say the tree and bits that say what it gets wrong, of agents whose learner keeps "
+            "their sum small (mdl). Exceptions that grow while the tree does not are noise; both growing "
+            "is a concept that takes many tests.",
+            "short",
+            Query(latest("espalier_description_length", "agent, part", how="sum"), "{{agent}}: {{part}}"),
+            width=24,
+        ),
     )
