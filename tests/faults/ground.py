@@ -181,9 +181,14 @@ class Tally:
         with self._lock:
             self._result.done += number
             self._result.counts[name] += number
+        self.tell(self._result.done)
+
+    def tell(self, done: int) -> None:
+        """Say how far it is, now and then."""
+        with self._lock:
             if time.monotonic() - self._told > 20:
                 self._told = time.monotonic()
-                self._plan.say(f"{self._result.suite}: {self._result.done:,} of {self._plan.repeat:,}")
+                self._plan.say(f"{self._result.suite}: {done:,} of {self._plan.repeat:,}")
 
     def add_records(self, count: int) -> None:
         with self._lock:

@@ -115,6 +115,7 @@ def _lane(plan: Plan, tally: Tally, chance: Chance, servers: str, port: int, num
             turns -= 1
             world.feed(50)
             worker = _catch_up(world, worker)
+            tally.tell(chance.made)
         worker = _catch_up(world, worker)
         world.settle(worker)
         world.check()
