@@ -19,8 +19,8 @@ import numpy as np
 
 from stream.bench.measure import CpuClock, Pass, PeerFailed, Tell, Timed
 from stream.bench.streams import Chunk, Source, described, names_of
-from stream.broker.fetch import has_maven
-from stream.broker.process import follow, tethered
+from stream.broker.process import tethered
+from stream.jars import NoJarsError, can_build, jars_of
 
 RIVER = "River HoeffdingTree"
 MOA = "MOA HoeffdingTree"
@@ -32,7 +32,6 @@ GET_RIVER = 'River was not measured: it is not installed. Run `pip install "espa
 GET_MOA = (
     "MOA was not measured: it needs Maven, a JDK (17 or newer) and the directory deploy/bench of a checkout"
 )
-FETCH_SECONDS = 600.0
 PASS_SECONDS = 300.0
 WARM_SECONDS = 1.5
 """How long a JVM learns before it is measured: by then what matters has been compiled."""
@@ -223,33 +222,10 @@ def moa_jars(cache: Path | None, tell: Tell) -> Path:
     Raises:
         PeerFailed: There is no way to get them here.
     """
-    if not has_maven() or not shutil.which("javac") or not (_PLACE / _PROGRAM).is_file():
+    if not can_build(_PLACE / _PROGRAM):
         raise PeerFailed(GET_MOA)
     home = (cache or Path.home() / ".cache") / "espalier" / "moa"
-    pom = (_PLACE / "pom.xml").read_bytes()
-    done = home / "pom.xml"
-    if done.is_file() and done.read_bytes() == pom:
-        return home / "jars"
-    tell("fetching MOA with Maven (once)")
-    shutil.rmtree(home, ignore_errors=True)
-    home.mkdir(parents=True)
-    lines: list[str] = []
-    ending = follow(
-        [
-            shutil.which("mvn") or "mvn",
-            "--batch-mode",
-            f"--file={_PLACE / 'pom.xml'}",
-            "dependency:copy-dependencies",
-            "-DincludeScope=runtime",
-            f"-DoutputDirectory={home / 'jars'}",
-        ],
-        lines.append,
-        directory=home,
-        seconds=FETCH_SECONDS,
-    )
-    if ending.status != 0:
-        said = [line for line in lines if line.startswith("[ERROR]")] or lines or ["nothing"]
-        raise PeerFailed(f"MOA was not measured: Maven could not fetch it and said: {said[0]}")
-    # Last: a directory without this is one where something broke off.
-    done.write_bytes(pom)
-    return home / "jars"
+    try:
+        return jars_of(_PLACE / "pom.xml", home, lambda: tell("fetching MOA with Maven (once)"))
+    except NoJarsError as error:
+        raise PeerFailed(f"MOA was not measured: {error}") from error

@@ -12,10 +12,9 @@ import numpy as np
 
 from learners.batch.table import Sparse, Table
 from learners.experiments.nt_trial import C45, NB, Result, Trial
-from stream.broker.fetch import has_maven
 from stream.broker.process import follow
+from stream.jars import NoJarsError, can_build, jars_of
 
-FETCH_SECONDS = 600.0
 TRIAL_SECONDS = 1_800.0
 GET_WEKA = (
     "Weka was not asked: it needs Maven, a JDK (17 or newer) and the directory deploy/weka of a checkout"
@@ -35,35 +34,12 @@ def weka_jars(cache: Path) -> Path:
     Raises:
         WekaError: There is no way to get them here.
     """
-    if not has_maven() or not shutil.which("javac") or not (_PLACE / _PROGRAM).is_file():
+    if not can_build(_PLACE / _PROGRAM):
         raise WekaError(GET_WEKA)
-    home = cache / "weka"
-    pom = (_PLACE / "pom.xml").read_bytes()
-    done = home / "pom.xml"
-    if done.is_file() and done.read_bytes() == pom:
-        return home / "jars"
-    shutil.rmtree(home, ignore_errors=True)
-    home.mkdir(parents=True)
-    lines: list[str] = []
-    ending = follow(
-        [
-            shutil.which("mvn") or "mvn",
-            "--batch-mode",
-            f"--file={_PLACE / 'pom.xml'}",
-            "dependency:copy-dependencies",
-            "-DincludeScope=runtime",
-            f"-DoutputDirectory={home / 'jars'}",
-        ],
-        lines.append,
-        directory=home,
-        seconds=FETCH_SECONDS,
-    )
-    if ending.status != 0:
-        said = [line for line in lines if line.startswith("[ERROR]")] or lines or ["nothing"]
-        raise WekaError(f"Weka was not asked: Maven could not fetch it and said: {said[0]}")
-    # Last: a directory without this is one where something broke off.
-    done.write_bytes(pom)
-    return home / "jars"
+    try:
+        return jars_of(_PLACE / "pom.xml", cache / "weka", lambda: None)
+    except NoJarsError as error:
+        raise WekaError(f"Weka was not asked: {error}") from error
 
 
 def ask_weka(trial: Trial, table: Table, jars: Path) -> Result:

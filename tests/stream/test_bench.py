@@ -200,7 +200,7 @@ def test_a_watch_runs_from_the_first_commit_to_the_last() -> None:
 
 def test_a_peer_that_is_not_there_is_left_out_and_told_about(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("stream.bench.peers.has_river", lambda: False)
-    monkeypatch.setattr("stream.bench.peers.has_maven", lambda: False)
+    monkeypatch.setattr("stream.jars.has_maven", lambda: False)
     peers = find_peers(["river", "moa"], None, quiet)
     assert peers.there == {}
     assert peers.notes == [GET_RIVER, GET_MOA]
@@ -236,14 +236,14 @@ def test_a_jvm_that_dies_is_a_peer_that_failed(tmp_path: Path) -> None:
 
 def test_jars_are_not_fetched_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     calls: list[str] = []
-    monkeypatch.setattr("stream.bench.peers.has_maven", lambda: True)
-    monkeypatch.setattr("stream.bench.peers.shutil.which", lambda name: f"/nowhere/{name}")
+    monkeypatch.setattr("stream.jars.has_maven", lambda: True)
+    monkeypatch.setattr("stream.jars.shutil.which", lambda name: f"/nowhere/{name}")
 
     def pretend(command: list[str], each: object, *, directory: Path, seconds: float) -> object:
         calls.append(command[0])
         return msgspec.defstruct("Ending", [("status", int), ("late", bool)])(len(calls) == 1, False)
 
-    monkeypatch.setattr("stream.bench.peers.follow", pretend)
+    monkeypatch.setattr("stream.jars.follow", pretend)
     with pytest.raises(PeerFailed, match="Maven could not fetch it"):
         moa_jars(tmp_path, quiet)
     assert moa_jars(tmp_path, quiet) == moa_jars(tmp_path, quiet) == tmp_path / "espalier" / "moa" / "jars"
