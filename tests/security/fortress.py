@@ -35,9 +35,9 @@ class Right(NamedTuple):
 
     @property
     def pattern(self) -> ResourcePatternType:
-        """Groups and transactional ids begin with the agent's name; topics are named one by one."""
-        literal = self.kind is ResourceType.TOPIC
-        return ResourcePatternType.LITERAL if literal else ResourcePatternType.PREFIXED
+        """Transactional ids begin with the agent's name; topics and the group are named one by one."""
+        begins = self.kind is ResourceType.TRANSACTIONAL_ID
+        return ResourcePatternType.PREFIXED if begins else ResourcePatternType.LITERAL
 
 
 def rights_of(agent: Agent) -> list[Right]:
