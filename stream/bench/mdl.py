@@ -1,43 +1,19 @@
 """`espalier bench mdl`: what a record costs the MDL tree, beside the compiled ID5R."""
 
-from collections.abc import Callable
-from typing import NamedTuple
+from stream.bench.along import NOTE, along, chart, table
+from stream.bench.measure import Tell
+from stream.bench.report import Report, at_least, at_most
 
-from learners import make_learner
-from learners.experiments.report import Chart, Series
-from learners.learner import Learner
-from learners.outline import size
-from stream.bench.measure import CpuClock, Tell
-from stream.bench.report import Column, Report, Table, Value, at_least, at_most
-from stream.bench.streams import Nominal, schema_of
-
-NOISE = 0.05
-BATCH = 2_000
 PLACES = (10_000, 30_000, 100_000)
 QUICK_PLACES = (1_000, 4_000)
 LEARNERS = ("mdl", "id5r")
 RATE = 50_000
 FLAT = 1.5
 
-NOTE = (
-    "22 nominal attributes, 5 % of the classes wrong, default settings, whole batches with explanations and "
-    "tree changes. The cost at a place is that of the records since the place before: a cheap beginning does "
-    "not hide a cost that grows."
-)
-
-
-class Mark(NamedTuple):
-    """What the records up to a place cost since the place before, and the tree there."""
-
-    place: int
-    micros: float
-    rate: float
-    leaves: int
-
 
 def mdl(places: tuple[int, ...], quick: bool, tell: Tell) -> Report:
     """Measure the cost of a record at some places of a stream."""
-    found = {name: _along(name, places, tell) for name in LEARNERS}
+    found = {name: along(name, places, tell) for name in LEARNERS}
     ours = found["mdl"]
     return Report(
         "mdl",
@@ -51,64 +27,7 @@ def mdl(places: tuple[int, ...], quick: bool, tell: Tell) -> Report:
                 ours[-1].micros / ours[0].micros,
             ),
         ],
-        tables=[_table(found)],
+        tables=[table(found)],
         notes=[NOTE],
-        charts=[_chart(found, places)],
-    )
-
-
-def _along(name: str, places: tuple[int, ...], tell: Tell) -> list[Mark]:
-    source = Nominal(NOISE)
-    learner = make_learner(name, schema_of(source))
-    clock, marks, done = CpuClock(), list[Mark](), 0
-    for place in places:
-        tell(f"{name}, up to record {place:,}")
-        before, since = clock.seconds, done
-        while done < place:
-            chunk = source.draw(min(BATCH, place - done))
-            _learn(learner, chunk.rows, chunk.labels, clock)
-            done += len(chunk)
-        micros = (clock.seconds - before) / (done - since) * 1e6
-        marks.append(Mark(place, micros, 1e6 / micros, _leaves(learner)))
-    return marks
-
-
-def _learn(learner: Learner, rows: object, labels: object, clock: CpuClock) -> None:
-    batch: Callable[..., object] = learner.learn_batch
-    if not learner.takes_arrays:
-        rows, labels = list(map(tuple, rows.tolist())), labels.tolist()  # type: ignore[attr-defined]
-    with clock:
-        batch(rows, labels)
-
-
-def _leaves(learner: Learner) -> int:
-    return size(learner.outline_lately).leaves
-
-
-def _table(found: dict[str, list[Mark]]) -> Table:
-    columns = (
-        Column("learner"),
-        Column("records", ",d"),
-        Column("us per record", ".2f"),
-        Column("records per CPU second", ",.0f"),
-        Column("leaves", ",d"),
-    )
-    rows: list[tuple[Value, ...]] = [
-        (name, mark.place, mark.micros, mark.rate, mark.leaves)
-        for name, marks in found.items()
-        for mark in marks
-    ]
-    return Table("Cost per record, 5 % noise", columns, rows)
-
-
-def _chart(found: dict[str, list[Mark]], places: tuple[int, ...]) -> Chart:
-    return Chart(
-        "Cost per record (5 % noise)",
-        "records so far",
-        "microseconds of CPU",
-        tuple(
-            Series(name, tuple((float(at), mark.micros) for at, mark in enumerate(marks)))
-            for name, marks in found.items()
-        ),
-        categories=tuple(f"{place:,}" for place in places),
+        charts=[chart(found, places)],
     )

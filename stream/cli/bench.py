@@ -19,6 +19,7 @@ from stream.bench import core as compiled
 from stream.bench import drift as drifting
 from stream.bench import growth as growing
 from stream.bench import mdl as describing
+from stream.bench import nt as rebuilding
 from stream.bench import observing, on_broker, on_faust
 from stream.bench import restore as restoring
 from stream.bench.contests import find_contenders
@@ -331,3 +332,16 @@ def mdl(tell: Tell, quick: bool) -> Report:
       espalier bench mdl --write docs/performance.md --svg docs/mdl.svg
     """
     return describing.mdl(describing.QUICK_PLACES if quick else describing.PLACES, quick, tell)
+
+
+@bench.command()
+@report_options
+def nt(tell: Tell, quick: bool) -> Report:
+    """Measure what a record costs batch trees in the stream, to a million records.
+
+    \b
+    Examples:
+      espalier bench nt --quick
+      espalier bench nt --write docs/performance.md --svg docs/nt.svg
+    """
+    return rebuilding.nt(rebuilding.QUICK_PLACES if quick else rebuilding.PLACES, quick, tell)

@@ -3,11 +3,9 @@
 import json
 
 import msgspec
-from click.testing import CliRunner
 
 from learners import LEARNERS
 from learners.learner import make_options
-from stream.cli.bench import bench
 from stream.config import Agent
 from tests.stream.stories import INPUT, make, records_of, told_by
 
@@ -23,10 +21,3 @@ def test_a_third_class_under_the_papers_code_is_a_dead_letter_and_the_rest_goes_
     assert b"additive" in (headers["espalier.dlq.message"] or b"")
     assert json.loads(letter.value or b"") == values[2]
     assert [prediction["source"]["offset"] for prediction in told.predictions] == [0, 1, 3]
-
-
-def test_bench_mdl_prints_its_table() -> None:
-    result = CliRunner().invoke(bench, ["mdl", "--quick"])
-    assert result.exit_code == 0, result.output
-    assert "records per CPU second, 22 attributes, 5 % noise" in result.output
-    assert result.output.count("4,000") >= 2
