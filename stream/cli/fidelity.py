@@ -6,11 +6,15 @@ from collections.abc import Sequence
 from learners.experiments.report import Report
 from stream.cli.findings import as_markdown, tally
 
-HEAD = """# Fidelity: the figures of the paper, and ours
+COMMAND = "espalier reproduce all --write docs/fidelity.md"
+HEAD = """# Fidelity: the figures of the papers, and ours
 
 P. E. Utgoff, Incremental induction of decision trees, *Machine Learning* 4 (1989), 161-186.
-J. Su, H. Zhang, A fast decision tree learning algorithm, *AAAI* 2006, 500-505. This file is
-written by `{command}`; do not edit it by hand.
+J. Su, H. Zhang, A fast decision tree learning algorithm, *AAAI* 2006, 500-505.
+H. Bhatia, A. Schuch, An incremental MDL-based decision tree learner, 2008.
+
+This file is written by `{command}`; do not edit it by hand. A picture of NT's time against the size of the
+data: [nt-scaling.svg](nt-scaling.svg).
 
 **How to read it.** A figure that the paper determines is a PASS or a FAIL: equal where one computation
 settles it, otherwise within three standard errors of a mean of twenty runs, which is what the paper's means
@@ -83,17 +87,24 @@ PLACES: Sequence[tuple[str, str, str]] = (
 
 def document(reports: Sequence[Report], command: str) -> str:
     """Return the whole document."""
-    places = ["## Every figure of the paper", "", "| in the paper | here | |", "|---|---|---|"]
-    places += [f"| {what} | {_code(where)} | {fate} |" for what, where, fate in PLACES]
     results = ["## Results", "", "| experiment | verdicts |", "|---|---|"]
     results += [f"| `{report.name}` | {tally([report])} |" for report in reports]
-    parts = [HEAD.format(command=command), "\n".join([*places, ""]), "\n".join([*results, ""]), CONVENTIONS]
+    parts = [_opening(command), "\n".join([*results, ""]), CONVENTIONS]
     return "\n".join([*parts, *map(as_markdown, reports)])
+
+
+def _opening(command: str) -> str:
+    """Return what comes before the results."""
+    places = ["## Every figure of the papers", "", "| in the paper | here | |", "|---|---|---|"]
+    places += [f"| {what} | {_code(where)} | {fate} |" for what, where, fate in PLACES]
+    return "\n".join([HEAD.format(command=command), *places, ""])
 
 
 def updated(text: str, reports: Sequence[Report]) -> str:
     """Return a document in which the sections of some reports are new; those it does not have are added."""
-    head, *sections = re.split(r"^(?=## )", text, flags=re.MULTILINE)
+    _, results, rest = text.partition("## Results\n")
+    head = _opening(COMMAND) + "\n"
+    sections = re.split(r"^(?=## )", results + rest, flags=re.MULTILINE)[1:]
     for report in reports:
         row = f"| `{report.name}` | {tally([report])} |"
         mine = f"`espalier reproduce {report.name}`:"
