@@ -138,10 +138,11 @@ def test_a_set_that_is_not_there_is_named(tmp_path: Path) -> None:
 
 def test_one_section_of_the_document_is_written_anew() -> None:
     results = "## Results\n\n| experiment | verdicts |\n|---|---|\n| `other` | 1 PASS |\n\n"
-    text = f"# Fidelity\n\n{results}## Other\n\nold\n"
+    text = f"# An older opening\n\n{results}## Other\n\nold\n"
     report = experiments.figure_1()
     once = updated(text, [report])
     assert once == updated(once, [report])
-    assert once.startswith("# Fidelity\n\n## Results\n")
+    assert once.startswith("# Fidelity")
+    assert "older opening" not in once
     assert "| `other` | 1 PASS |\n| `nt-figure1` | 8 PASS |\n\n## Other\n\nold\n\n## Su and Zhang" in once
     assert once.count("`espalier reproduce nt-figure1`") == 1
