@@ -16,6 +16,7 @@ from learners.codes import Codes, Row
 from learners.schema import InstanceError
 from stream.codec import Decoder
 from stream.errors import RejectedRecord
+from stream.fast.messages import are_plain
 from stream.fast.rows import RowReader, Rows
 from stream.record import Record
 
@@ -55,17 +56,14 @@ class Intake:
             yield from self._general(records, None)
             return
         rows = self._reader.read([record.value for record in records])
-        if rows.understood.all() and all(self._is_plain(r) for r in records if r.headers or r.key):
+        if rows.understood.all() and are_plain(records, self._decoder.max_bytes):
             ids = [b"null" if text is None else text for text in rows.ids]
             yield Segment(list(records), ids, rows.codes, rows.labels)
         else:
             yield from self._general(records, rows)
 
     def _is_plain(self, record: Record) -> bool:
-        """Whether there is nothing to look at but the value, which is all that the fast way sees."""
-        if record.headers:
-            return False
-        return record.key is None or len(record.key) + len(record.value or b"") <= self._decoder.max_bytes
+        return are_plain([record], self._decoder.max_bytes)
 
     def _general(self, records: Sequence[Record], read: Rows | None) -> Iterator[Segment]:
         """Take the general way with every record that the fast one has not understood."""

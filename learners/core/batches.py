@@ -4,7 +4,7 @@ Explanations are made once for each leaf and kept until the tree changes or a te
 rich prediction costs little more than a bare one.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, overload
 
 import numpy as np
@@ -31,9 +31,9 @@ class Explanations:
     def __init__(self) -> None:
         self._paths: dict[int, tuple[Step, ...]] = {0: ()}
 
-    def path(self, node: int) -> tuple[Step, ...]:
-        """Return the path to a node that the tree says has been explained."""
-        return self._paths[node]
+    def paths(self, nodes: Iterable[int]) -> Iterable[tuple[Step, ...]]:
+        """Return the paths to nodes that the tree says have been explained."""
+        return map(self._paths.__getitem__, nodes)
 
     def add(self, tree: _core.CoreTree, node: int, path: tuple[Step, ...]) -> None:
         """Keep the path to the node that has answered the row at hand."""
@@ -141,7 +141,7 @@ def run_batch(
 
     while start < len(labels):
         reached, why = run(codes, labels, start, _STOP, batch)
-        answers.paths.extend(map(learner.explanations.path, nodes[start:reached].tolist()))
+        answers.paths.extend(learner.explanations.paths(nodes[start:reached].tolist()))
         start = reached
         if why == _core.CHANGED:
             tell(reached - 1)

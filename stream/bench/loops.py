@@ -19,6 +19,7 @@ from confluent_kafka import OFFSET_BEGINNING, Consumer, Message, Producer, Topic
 from stream.agents import processor_factory
 from stream.bench.measure import PeerFailed
 from stream.bench.peers import river_tree
+from stream.collector import look_less_often
 from stream.config import Agent, Batch, Kafka, Limits, Topics
 from stream.engines.confluent_loop import ConfluentLoop
 from stream.engines.kafka import REQUEST_SECONDS, base_settings, consumer_settings, producer_settings
@@ -276,5 +277,7 @@ def _work(loop: str, order: Order, stop: Event, answer: "Connection[object, obje
     known = LOOPS
     if loop.startswith(FAUST):
         known = importlib.import_module("stream.bench.faust_loops").LOOPS
+    # As a worker does, and for all alike: the loops that learn nothing gain by it as well.
+    look_less_often()
     known[loop](order, watch, stop.is_set)
     answer.send(watch.carried())

@@ -12,6 +12,7 @@ import msgspec
 
 from stream import logs
 from stream.cli.options import config_option
+from stream.collector import look_less_often
 from stream.config import Config, EngineName, LogLevel, load
 from stream.engines.kafka import Topics
 from stream.events import Event
@@ -61,6 +62,7 @@ def worker(file: Path, engine: str | None, log_level: str | None) -> None:
     logs.start(config.log)
     if engine is not None:
         config = msgspec.structs.replace(config, engine=EngineName(engine))
+    look_less_often()
     metrics = Metrics()
     front = Front(config.agents, metrics)
     front.open(config)

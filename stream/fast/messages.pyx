@@ -43,6 +43,19 @@ cdef class Taker:
         return records, None
 
 
+def are_plain(records, Py_ssize_t max_bytes):
+    """Whether of some records nothing need be looked at but the value, which is all that the fast way sees."""
+    cdef tuple fields
+    for record in records:
+        fields = <tuple>record
+        if fields[4]:
+            return False
+        key, value = fields[3], fields[2]
+        if key is not None and len(key) + (0 if value is None else len(value)) > max_bytes:
+            return False
+    return True
+
+
 def places_of(list records):
     """Return the input partition and the offset of each record, as an array of two columns."""
     cdef Py_ssize_t i, n = len(records)
