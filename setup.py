@@ -42,13 +42,15 @@ setup(
                         "scores.c",
                         "store.c",
                         "cuts.c",
+                        "shift.c",
                         "bayes.c",
                         "voices.c",
                         "dump.c",
                     )
                 ],
                 include_dirs=["learners/core"],
-                extra_compile_args=["-std=c11", "-Wall", *FLAGS],
+                # Nothing but the module itself is to be seen from outside: calls within need no detour.
+                extra_compile_args=["-std=c11", "-Wall", "-fvisibility=hidden", *FLAGS],
                 extra_link_args=[f"-fsanitize={SANITIZE}"] if SANITIZE else [],
             ),
             Extension(

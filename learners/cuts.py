@@ -13,9 +13,9 @@ from bisect import bisect_left
 from collections.abc import Sequence
 from typing import NamedTuple
 
-YOUNG = 1_000
-"""With fewer instances than this, cuts are made anew whenever a quarter of them is new."""
-YOUNG_SHARE = 4
+YOUNG = 1_024
+"""Up to so many instances, cuts are made anew whenever half of them are new: the last time from so many."""
+YOUNG_SHARE = 2
 SHARE = 2
 """With more, they are looked at when half of them are."""
 OVERFULL = 4

@@ -84,7 +84,6 @@ cdef extern from "core.h" nogil:
         uint8_t dropped
         uint8_t changed
         uint8_t failed
-        int64_t least_gain
         Critical critical
         CriticalPearson critical_pearson
         void *context
@@ -248,8 +247,6 @@ cdef class CoreTree:
         self.tree.critical = _critical
         self.tree.critical_pearson = _critical_pearson
         self.tree.context = <void *>self
-        if critical is not None:
-            self.tree.least_gain = critical(1, 1)
         self._shadow = {}
 
     def __dealloc__(self):

@@ -2,7 +2,8 @@
  *
  * scores.c  how good a test is       store.c  the instances
  * nodes.c   nodes and their tables   tree.c   learning, forgetting, answering
- * cuts.c    numbers and their bins   dump.c   to and from bytes
+ * cuts.c    numbers and their bins   shift.c  a threshold that moves
+ * dump.c    to and from bytes
  *
  * Nothing here knows Python; nothing here fails but for want of memory, which is reported by `failed`.
  */
@@ -124,6 +125,7 @@ typedef struct {
     int32_t numbers;    /* how many attributes are numbers */
     int32_t *best_cut;  /* by attribute, as of the score at hand; -1: no cut divides */
     int64_t *next_best; /* by attribute: the best S of the other cuts */
+    uint8_t *scored;     /* by attribute: whether the look at hand has scored it */
     uint32_t *below_cut; /* by class: how many are below the cut at hand */
     int64_t *votes; /* by class: what speaks for it */
     int64_t since_cuts; /* instances learned since the cuts were made */
@@ -144,7 +146,6 @@ typedef struct {
     int64_t bytes;      /* memory used by nodes */
     uint8_t changed;    /* the record at hand has reshaped the tree */
     uint8_t failed;     /* out of memory */
-    int64_t least_gain; /* gated by G: no attribute is significant below this disorder */
     Critical critical;
     CriticalPearson critical_pearson;
     void *context;
@@ -170,9 +171,11 @@ static inline int64_t x_log_x(int64_t x) {
     return x < X_LOG_X_TABLE ? x_log_x_table[x] : computed_x_log_x(x);
 }
 void watch(Tree *tree, Node *node);
-Test look(Tree *tree, Node *node, int everything);
+typedef enum { WHAT_MAY_WIN, EVERYTHING, THE_REST } Scope;
+Test look(Tree *tree, Node *node, Scope scope);
 int32_t majority(const Tree *tree, const Node *node);
 int needs_look(Tree *tree, const Node *node);
+int64_t least_gain(Tree *tree, const Node *node);
 int64_t rounding_unit(int64_t n);
 
 /* store.c */
@@ -230,6 +233,8 @@ void node_gather(Tree *tree, Node *node, Node *into);
 void node_collapse(Tree *tree, Node *node);
 void node_close(Tree *tree, Node *node);
 void node_fold(Tree *tree, Node *node);
+void node_make_set(Tree *tree, Node *node);
+void node_link(Tree *tree, Node *node, uint32_t instance);
 static inline Test branching(const Node *node) { return node->test.attribute >= 0 ? node->test : node->kept; }
 void node_unexplain(const Tree *tree, Node *node);
 int node_is_uniform(const Tree *tree, const Node *node);
@@ -247,10 +252,16 @@ void tree_recut_if_due(Tree *tree);
 int tree_set_cuts(Tree *tree, int32_t attribute, const uint64_t *cuts, int32_t count, int32_t median, int fixed);
 void tree_relist(Tree *tree);
 
+/* shift.c */
+int node_shift(Tree *tree, Node *node, Test test);
+
 /* tree.c */
 Tree *tree_new(const Settings *settings);
 void tree_free(Tree *tree);
 int tree_reserve(Tree *tree, int32_t attributes, const int32_t *values, const int32_t *numbers, int32_t classes);
+void tree_find_cells(Tree *tree);
+int class_in(Tree *tree, Node *node, int32_t label);
+void class_out(Tree *tree, Node *node, int32_t label);
 void tree_set_order(Tree *tree, const int32_t *order, const int32_t *class_rank);
 void tree_row(Tree *tree, const uint32_t *codes);
 void tree_wide_row(Tree *tree, const uint64_t *codes);

@@ -5,8 +5,8 @@
 
 #include "core.h"
 
-#define YOUNG 1000        /* with fewer instances than this, cuts are made anew often: */
-#define YOUNG_SHARE 4     /* whenever this part of them is new; */
+#define YOUNG 1024        /* up to so many instances, cuts are made anew */
+#define YOUNG_SHARE 2     /* whenever this part of them is new; */
 #define SHARE 2           /* with more, they are looked at when this part is */
 #define OVERFULL 4        /* a bin with so many times its share calls for new cuts */
 

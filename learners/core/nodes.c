@@ -81,7 +81,8 @@ static void add_classes(const Tree *tree, Node *node, const Node *from) {
     }
 }
 
-static void link(Tree *tree, Node *node, uint32_t instance) {
+/* Put an instance at the end of the set of a node; nothing is counted. */
+void node_link(Tree *tree, Node *node, uint32_t instance) {
     Store *store = &tree->store;
     store->next[instance] = NO_INSTANCE;
     store->previous[instance] = node->tail;
@@ -96,7 +97,7 @@ static void link(Tree *tree, Node *node, uint32_t instance) {
 void node_store(Tree *tree, Node *node, uint32_t instance) {
     uint32_t times = tree->store.times[instance];
     uint16_t label = tree->store.labels[instance];
-    link(tree, node, instance);
+    node_link(tree, node, instance);
     if (!node->classes[label] && times) node->present++;
     node->classes[label] += times;
     node->n += times;
@@ -157,13 +158,28 @@ static int is_empty(const Tree *tree, const uint32_t *cell) {
     return 1;
 }
 
+/* How many of some values there are any instances of. With two classes a value is one word. */
+static uint16_t count_values(const Tree *tree, const uint32_t *cell, int32_t values) {
+    size_t step = (size_t)tree->class_capacity;
+    uint16_t here = 0;
+    if (step == 2) {
+        for (int32_t v = 0; v < values; v++, cell += 2) here += (cell[0] | cell[1]) != 0;
+        return here;
+    }
+    for (int32_t v = 0; v < values; v++, cell += step) {
+        uint32_t any = 0;
+        for (size_t c = 0; c < step; c++) any |= cell[c];
+        here += any != 0;
+    }
+    return here;
+}
+
 /* Of a number, how many bins there are anything in, where what is missing counts as in the bin of the median. */
 static void find_values(const Tree *tree, Node *node) {
     size_t step = (size_t)tree->class_capacity;
     for (int32_t a = 0; a < tree->attributes; a++) {
         const uint32_t *cell = node->counts + (size_t)tree->offsets[a] * step;
-        uint16_t here = 0;
-        for (int32_t v = 0; v < tree->value_capacity[a]; v++) here += !is_empty(tree, cell + (size_t)v * step);
+        uint16_t here = count_values(tree, cell, tree->value_capacity[a]);
         if (is_number(tree, a) && !is_empty(tree, cell) && !is_empty(tree, cell + (size_t)tree->scales[a].median * step))
             here--;
         node->values_here[a] = here;
@@ -260,6 +276,14 @@ void node_fold(Tree *tree, Node *node) {
     for (int32_t v = 0; v < branch_count(tree, node->kept); v++)
         if (node->branches[v]) node_gather(tree, node->branches[v], node);
     drop_branches(tree, node);
+}
+
+/* Turn a node, whatever it is, into a set without counts. */
+void node_make_set(Tree *tree, Node *node) {
+    if (node->form == SPLIT) node_collapse(tree, node);
+    node_fold(tree, node);
+    node_untabulate(tree, node);
+    node->form = LISTED;
 }
 
 /* Note that the paths to all nodes of a subtree have to be told again. */
@@ -373,7 +397,6 @@ static Node *join(Tree *tree, Node **level_two, int32_t count, Test old) {
         }
         if (lower->form != SPLIT && lower->present > 1) lower->stale = 1;
     }
-    node_recount(tree, joined);
     return joined;
 }
 

@@ -32,43 +32,96 @@ static int64_t rounded(int64_t numerator, __int128 denominator) {
     return value % twice < 0 ? quotient - 1 : quotient; /* towards minus infinity, as Python divides */
 }
 
+/* What is found out about the cuts of a number, one after the other. */
+typedef struct {
+    int64_t best, next;
+    int32_t cut;
+} Found;
+
+static inline void consider(Found *found, int64_t S, int32_t cut) {
+    if (found->cut < 0) {
+        found->best = S;
+        found->cut = cut;
+    } else if (S < found->best) {
+        found->next = found->best < found->next ? found->best : found->next;
+        found->best = S;
+        found->cut = cut;
+    } else if (S < found->next) {
+        found->next = S;
+    }
+}
+
+#define FEW 8
+
+/* A few classes, and instances enough for the table of logarithms alone: as most often. Made for each number of
+ * classes, so that nothing in it depends on what is counted but whether a bin is empty. */
+static inline void score_few(const Node *node, const uint32_t *missing, const Scale *scale, size_t step,
+                             const int32_t classes, Found *found) {
+    const int64_t *f = x_log_x_table;
+    const uint32_t *cell = missing + step;
+    uint32_t n = (uint32_t)node->n, below = 0, all[FEW], lower[FEW] = {0};
+    for (int32_t c = 0; c < classes; c++) all[c] = node->classes[c];
+    for (int32_t bin = 1; bin <= scale->count; bin++, cell += step) {
+        uint32_t before = below;
+        for (int32_t c = 0; c < classes; c++) {
+            uint32_t here = bin == scale->median ? cell[c] + missing[c] : cell[c];
+            lower[c] += here;
+            below += here;
+        }
+        if (below == before) continue;
+        if (below == n) return;
+        int64_t S = f[below] + f[n - below];
+        for (int32_t c = 0; c < classes; c++) S -= f[lower[c]] + f[all[c] - lower[c]];
+        consider(found, S, bin);
+    }
+}
+
+/* Any number of classes: of the sums, only what a bin changes is made anew. */
+static void score_classes(Tree *tree, const Node *node, const uint32_t *missing, const Scale *scale, Found *found) {
+    int32_t classes = tree->classes;
+    size_t step = (size_t)tree->class_capacity;
+    const uint32_t *cell = missing + step;
+    uint32_t *below = tree->below_cut;
+    int64_t n = 0, parts = x_log_x(node->n) - node->disorder; /* of each class, below and above */
+    memset(below, 0, sizeof *below * (size_t)classes);
+    for (int32_t bin = 1; bin <= scale->count; bin++, cell += step) {
+        int64_t before = n;
+        for (int32_t c = 0; c < classes; c++) {
+            uint32_t here = cell[c] + (bin == scale->median ? missing[c] : 0);
+            if (!here) continue;
+            uint32_t old = below[c], all = node->classes[c];
+            below[c] += here;
+            n += here;
+            parts += x_log_x(old + here) - x_log_x(old) + x_log_x(all - old - here) - x_log_x(all - old);
+        }
+        if (n == before) continue;
+        if (n == node->n) return;
+        consider(found, x_log_x(n) + x_log_x(node->n - n) - parts, bin);
+    }
+}
+
 /* How much of the disorder a threshold leaves, for every cut of a number in one pass over its bins. A cut with
  * an empty bin below it divides as the one before does and is passed over. Where no cut divides, all is left. */
 static int64_t score_of_cuts(Tree *tree, const Node *node, int32_t attribute) {
-    int32_t classes = tree->classes, step = tree->class_capacity, cut = -1;
     const Scale *scale = &tree->scales[attribute];
+    size_t step = (size_t)tree->class_capacity;
     const uint32_t *missing = node->counts + (size_t)tree->offsets[attribute] * step;
-    const uint32_t *cell = missing + step;
-    uint32_t *below = tree->below_cut;
-    int64_t n = 0, best = node->disorder, next = node->disorder;
-    memset(below, 0, sizeof *below * (size_t)classes);
+    Found found = {node->disorder, node->disorder, -1};
     tree->ops.scores++;
-    for (int32_t bin = 1; bin <= scale->count; bin++, cell += step) {
-        int64_t more = 0;
-        for (int32_t c = 0; c < classes; c++) {
-            uint32_t here = cell[c] + (bin == scale->median ? missing[c] : 0);
-            below[c] += here;
-            more += here;
-        }
-        if (!more) continue;
-        n += more;
-        if (n == node->n) break;
-        int64_t S = x_log_x(n) + x_log_x(node->n - n);
-        for (int32_t c = 0; c < classes; c++) S -= x_log_x(below[c]) + x_log_x(node->classes[c] - below[c]);
-        if (cut < 0) {
-            best = S;
-            cut = bin;
-        } else if (S < best) {
-            next = best < next ? best : next;
-            best = S;
-            cut = bin;
-        } else if (S < next) {
-            next = S;
-        }
+    int32_t classes = node->n < X_LOG_X_TABLE ? tree->classes : FEW + 1;
+    switch (classes) {
+        case 2: score_few(node, missing, scale, step, 2, &found); break;
+        case 3: score_few(node, missing, scale, step, 3, &found); break;
+        case 4: score_few(node, missing, scale, step, 4, &found); break;
+        case 5: score_few(node, missing, scale, step, 5, &found); break;
+        case 6: score_few(node, missing, scale, step, 6, &found); break;
+        case 7: score_few(node, missing, scale, step, 7, &found); break;
+        case 8: score_few(node, missing, scale, step, 8, &found); break;
+        default: score_classes(tree, node, missing, scale, &found);
     }
-    tree->best_cut[attribute] = cut;
-    tree->next_best[attribute] = next;
-    return best;
+    tree->best_cut[attribute] = found.cut;
+    tree->next_best[attribute] = found.next;
+    return found.best;
 }
 
 static int64_t score_of(Tree *tree, const Node *node, int32_t attribute) {
@@ -169,6 +222,9 @@ static double critical_pearson(Tree *tree, int64_t degrees, int64_t tests) {
     return tree->pearson_cache[degrees];
 }
 
+/* The gain that a test must pass at the least, whichever it is. */
+int64_t least_gain(Tree *tree, const Node *node) { return critical(tree, node->present - 1); }
+
 /* How many tests an attribute offers, of which the best is chosen: of a number, as many as cuts divide. */
 static int64_t tests_of(const Tree *tree, const Node *node, int32_t attribute) {
     return is_number(tree, attribute) ? node->values_here[attribute] - 1 : 1;
@@ -263,10 +319,11 @@ static int32_t best_by_ratio(Tree *tree, Node *node, Choice *choice) {
 static int32_t best_by_score(Tree *tree, const Node *node, Choice *choice) {
     __int128 unit = (__int128)node->n << FRACTION_BITS;
     int32_t best = -1, second = -1;
-    int64_t lowest = 0, next = 0;
+    int64_t lowest = 0, next = 0, beyond = INT64_MAX; /* an S that is neither the best nor the second */
     for (int32_t i = 0; i < tree->attributes; i++) {
         int32_t a = tree->order[i];
-        if (!is_candidate(tree, node, a) || (tree->settings.gated && !is_significant(tree, node, a))) continue;
+        if (node->S[a] > beyond || !is_candidate(tree, node, a)) continue;
+        if (tree->settings.gated && !is_significant(tree, node, a)) continue;
         int64_t score = rounded(node->S[a], unit);
         if (best < 0 || score < lowest) {
             second = best, next = lowest;
@@ -274,6 +331,7 @@ static int32_t best_by_score(Tree *tree, const Node *node, Choice *choice) {
         } else if (second < 0 || score < next) {
             second = a, next = score;
         }
+        if (second >= 0) beyond = node->S[second] + rounding_unit(node->n);
     }
     *choice = (Choice){lowest, second, second < 0 ? 0 : next - lowest};
     return best;
@@ -333,13 +391,16 @@ int needs_look(Tree *tree, const Node *node) {
 }
 
 /* Find the best test of a node with counts; none where nothing may be tested. What is known of attributes
- * that cannot win is left as it is, unless everything is to be looked at. */
-Test look(Tree *tree, Node *node, int everything) {
+ * that cannot win is left as it is, unless everything is to be looked at, or all that the look before left out. */
+Test look(Tree *tree, Node *node, Scope scope) {
     int64_t reach = INT64_MAX;
     int32_t tested = node->form == SPLIT ? node->test.attribute : -1;
-    if (tree->settings.gain_ratio || tree->settings.pearson) everything = 1;
-    if (tested >= 0 && !everything) {
+    uint8_t *scored = tree->scored;
+    if (scope == WHAT_MAY_WIN && (tree->settings.gain_ratio || tree->settings.pearson)) scope = EVERYTHING;
+    if (scope != THE_REST) memset(scored, 0, (size_t)tree->attributes);
+    if (tested >= 0 && scope == WHAT_MAY_WIN) {
         node->S[tested] = node->S_test;
+        scored[tested] = 1;
         if (is_number(tree, tested)) {
             tree->best_cut[tested] = node->test.cut;
             tree->next_best[tested] = node->S_rest;
@@ -349,13 +410,12 @@ Test look(Tree *tree, Node *node, int everything) {
         if (tree->settings.gated && !is_significant(tree, node, tested)) reach = INT64_MAX;
     }
     for (int32_t a = 0; a < tree->attributes; a++) {
-        if (tree->used[a]) continue;
-        if (everything) {
-            node->S[a] = score_of(tree, node, a);
-        } else if (node->S[a] <= reach && a != tested) {
-            if (tree->settings.gated && !may_be_significant(tree, node, a)) continue;
-            node->S[a] = score_of(tree, node, a);
-        }
+        if (tree->used[a] || scored[a]) continue;
+        if (scope == WHAT_MAY_WIN &&
+            (node->S[a] > reach || (tree->settings.gated && !may_be_significant(tree, node, a))))
+            continue;
+        node->S[a] = score_of(tree, node, a);
+        scored[a] = 1;
     }
     int32_t best;
     Choice choice;
@@ -374,7 +434,7 @@ Test look(Tree *tree, Node *node, int everything) {
     }
     /* How clearly a test was chosen is told as of the moment it was, when everything was looked at: what
      * is known of the others later on may be bounds only. */
-    if (everything && (node->form != SPLIT || node->stale || best != tested || test.cut != node->test.cut)) {
+    if (scope != WHAT_MAY_WIN && (node->form != SPLIT || node->stale || best != tested || test.cut != node->test.cut)) {
         node->score = choice.score;
         node->runner_up = choice.runner_up;
         node->margin = choice.margin;

@@ -51,6 +51,7 @@ void tree_free(Tree *tree) {
     free(tree->scales);
     free(tree->best_cut);
     free(tree->next_best);
+    free(tree->scored);
     free(tree->below_cut);
     free(tree->votes);
     free(tree);
@@ -70,7 +71,9 @@ static int make_scales(Tree *tree, int32_t attributes, const int32_t *numbers) {
     if (best_cut) tree->best_cut = best_cut;
     int64_t *next_best = realloc(tree->next_best, room * sizeof *next_best);
     if (next_best) tree->next_best = next_best;
-    if (!scales || !best_cut || !next_best) return -1;
+    uint8_t *scored = realloc(tree->scored, room);
+    if (scored) tree->scored = scored;
+    if (!scales || !best_cut || !next_best || !scored) return -1;
     tree->numbers = 0;
     for (int32_t a = 0; a < attributes; a++) {
         if (a >= tree->attributes) scales[a] = (Scale){-1, 0, 0, 1, NULL};
@@ -153,7 +156,7 @@ void tree_set_order(Tree *tree, const int32_t *order, const int32_t *class_rank)
 }
 
 /* Find out where the values of the row at hand are counted: once for all nodes it passes. */
-static void find_cells(Tree *tree) {
+void tree_find_cells(Tree *tree) {
     size_t step = (size_t)tree->class_capacity;
     for (int32_t a = 0; a < tree->attributes; a++)
         tree->cells[a] = (size_t)(tree->offsets[a] + code_at(&tree->store, tree->row, a)) * step;
@@ -219,12 +222,17 @@ static int may_split(Tree *tree, const Node *node) {
         if (tree->settings.pearson) return 1;
         int64_t disorder = x_log_x(node->n);
         for (int32_t c = 0; c < tree->classes; c++) disorder -= x_log_x(node->classes[c]);
-        return disorder > tree->least_gain;
+        return disorder > least_gain(tree, node);
     }
     return !node_is_uniform(tree, node);
 }
 
 static void split(Tree *tree, Node *node, Test test);
+
+/* Give a decision node another test. */
+static void retest(Tree *tree, Node *node, Test test) {
+    if (!node_shift(tree, node, test)) node_pull_up(tree, node, test);
+}
 
 static int are_same(Test one, Test other) { return one.attribute == other.attribute && one.cut == other.cut; }
 
@@ -234,15 +242,17 @@ static void settle(Tree *tree, Node *node) {
     if (node->form == LISTED) {
         node->stale = 0;
         if (!may_split(tree, node) || node_tabulate(tree, node)) return;
+    } else {
+        node_recount(tree, node);
     }
-    Test best = look(tree, node, 1);
+    Test best = look(tree, node, EVERYTHING);
     node->stale = 0;
     if (node->form == SPLIT) {
         tree->ops.repairs++;
         if (best.attribute < 0)
             node_collapse(tree, node);
         else
-            node_pull_up(tree, node, best);
+            retest(tree, node, best);
     } else if (best.attribute >= 0) {
         split(tree, node, best);
     }
@@ -266,17 +276,17 @@ void tree_settle(Tree *tree) {
 
 /* Give a node whose counts have changed its best test; return whether it still is a decision node. */
 static int establish(Tree *tree, Node *node) {
-    Test best = look(tree, node, 0);
+    Test best = look(tree, node, WHAT_MAY_WIN);
     if (are_same(best, node->test)) return best.attribute >= 0;
     reshape(tree, node);
     if (best.attribute < 0) {
         node_close(tree, node);
         return 0;
     }
-    look(tree, node, 1); /* for the record: how clearly it was chosen */
+    look(tree, node, THE_REST); /* for the record: how clearly it was chosen */
     if (node->form == SPLIT) {
         tree->ops.pull_ups++;
-        node_pull_up(tree, node, best);
+        retest(tree, node, best);
     } else {
         split(tree, node, best);
     }
@@ -301,7 +311,8 @@ static int twin_is_here(const Tree *tree, const Node *node, int32_t attribute) {
     return tree->cells[attribute] == median && value_is_here(tree, node->counts + first);
 }
 
-/* Add the row to a node's counts; return whether some attribute has got one more value. */
+/* Add the row to a node's counts; return whether some attribute has got a second value, and may be tested now. More
+ * values than that only make it harder for a test to be significant, which is looked at for the test alone. */
 static int count_in(Tree *tree, Node *node, int32_t label) {
     const size_t *cells = tree->cells;
     uint32_t *counts = node->counts;
@@ -310,8 +321,7 @@ static int count_in(Tree *tree, Node *node, int32_t label) {
     for (int32_t a = 0; a < width; a++) {
         uint32_t *cell = counts + cells[a];
         if (!cell[label] && !value_is_here(tree, cell) && !twin_is_here(tree, node, a)) {
-            node->values_here[a]++;
-            more = 1;
+            if (++node->values_here[a] == 2) more = 1;
             /* Two cuts of it that divided alike do so no longer. */
             if (a == node->test.attribute) node->S_rest = INT64_MIN / 2;
         }
@@ -341,7 +351,7 @@ static void count_out(Tree *tree, Node *node, int32_t label) {
     tree->ops.additions += (uint64_t)tree->left;
 }
 
-static int class_in(Tree *tree, Node *node, int32_t label) {
+int class_in(Tree *tree, Node *node, int32_t label) {
     node->disorder += step_up(node->n) - step_up(node->classes[label]);
     node->n++;
     if (node->classes[label]++) return 0;
@@ -349,7 +359,7 @@ static int class_in(Tree *tree, Node *node, int32_t label) {
     return 1;
 }
 
-static void class_out(Tree *tree, Node *node, int32_t label) {
+void class_out(Tree *tree, Node *node, int32_t label) {
     node->n--;
     if (--node->classes[label] == 0) node->present--;
     node->disorder -= step_up(node->n) - step_up(node->classes[label]);
@@ -474,7 +484,7 @@ static void reopen(Tree *tree, Node *node) {
     while (i != NO_INSTANCE && !tree->failed) {
         uint32_t following = store->next[i];
         memcpy(tree->row, row_of(store, i), store->stride);
-        find_cells(tree);
+        tree_find_cells(tree);
         Node **place = &node->branches[branch_of(tree, tree->row, node->test)];
         if (!*place && !(*place = node_new(tree))) break;
         store->times[i] = 0; /* each has come once: `insert` counts it again */
@@ -483,7 +493,7 @@ static void reopen(Tree *tree, Node *node) {
     }
     above(tree, node->test);
     tree->row = row;
-    find_cells(tree);
+    tree_find_cells(tree);
     free(theirs);
 }
 
@@ -546,7 +556,7 @@ static void forget_by_time(Tree *tree) {
 
 void tree_learn(Tree *tree, int32_t label) {
     if (tree->settings.window_time > 0 && is_out_of_time(tree)) return;
-    find_cells(tree);
+    tree_find_cells(tree);
     if (tree->settings.replace) forget_rivals(tree, label);
     if (tree->settings.max_bytes) make_way(tree);
     uint32_t instance = store_find(&tree->store, tree->row, (uint16_t)label);
@@ -653,7 +663,7 @@ int tree_forget(Tree *tree, int32_t label) {
     uint32_t instance = store_find(&tree->store, tree->row, (uint16_t)label);
     if (instance == NO_INSTANCE) return -1;
     if (store_skip(&tree->store, instance)) tree->failed = 1;
-    find_cells(tree);
+    tree_find_cells(tree);
     forget_instance(tree, instance);
     return 0;
 }
@@ -663,10 +673,10 @@ int tree_forget_oldest(Tree *tree) {
     if (instance == NO_INSTANCE) return -1;
     memcpy(tree->aside, tree->row, tree->store.stride);
     memcpy(tree->row, row_of(&tree->store, instance), tree->store.stride);
-    find_cells(tree);
+    tree_find_cells(tree);
     forget_instance(tree, instance);
     memcpy(tree->row, tree->aside, tree->store.stride);
-    find_cells(tree);
+    tree_find_cells(tree);
     return 0;
 }
 

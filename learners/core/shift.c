@@ -1,0 +1,131 @@
+/* A threshold that moves to another cut of the same number: only the instances between the two cuts change sides. They
+ * are taken out of the one branch and put into the other. */
+#include <stdlib.h>
+
+#include "core.h"
+
+#define WORTH 4 /* a larger part than this of the instances is cheaper to divide anew */
+
+typedef struct {
+    int32_t attribute, above, up_to; /* bins that change sides */
+    uint32_t *instances;
+    size_t count, capacity;
+} Between;
+
+static int is_between(const Tree *tree, const Between *between, int32_t bin) {
+    if (!bin) bin = tree->scales[between->attribute].median;
+    return bin > between->above && bin <= between->up_to;
+}
+
+/* How many instances of a node with counts change sides. */
+static int64_t count_between(const Tree *tree, const Node *node, const Between *between) {
+    size_t step = (size_t)tree->class_capacity;
+    const uint32_t *cells = node->counts + (size_t)tree->offsets[between->attribute] * step;
+    int64_t count = 0;
+    for (int32_t bin = between->above + 1; bin <= between->up_to; bin++)
+        for (int32_t c = 0; c < tree->classes; c++) count += cells[(size_t)bin * step + c];
+    if (is_between(tree, between, 0))
+        for (int32_t c = 0; c < tree->classes; c++) count += cells[c];
+    return count;
+}
+
+static void find_between(Tree *tree, const Node *node, Between *between) {
+    const Store *store = &tree->store;
+    if (node->counts && !count_between(tree, node, between)) return;
+    if (node->branches)
+        for (int32_t v = 0; v < branch_count(tree, branching(node)); v++)
+            if (node->branches[v]) find_between(tree, node->branches[v], between);
+    for (uint32_t i = node->head; i != NO_INSTANCE; i = store->next[i]) {
+        if (!is_between(tree, between, code_at(store, row_of(store, i), between->attribute))) continue;
+        if (between->count == between->capacity) {
+            size_t capacity = 2 * between->capacity + 16;
+            uint32_t *more = realloc(between->instances, capacity * sizeof *more);
+            if (!more) {
+                tree->failed = 1;
+                return;
+            }
+            between->instances = more;
+            between->capacity = capacity;
+        }
+        between->instances[between->count++] = i;
+    }
+}
+
+/* Take the row at hand out of the counts of a node that will be looked at as a whole. */
+static void uncount(Tree *tree, Node *node, int32_t label) {
+    for (int32_t a = 0; a < tree->attributes; a++) node->counts[tree->cells[a] + (size_t)label]--;
+}
+
+/* The same the other way round. */
+static void count(Tree *tree, Node *node, int32_t label) {
+    for (int32_t a = 0; a < tree->attributes; a++) node->counts[tree->cells[a] + (size_t)label]++;
+}
+
+/* Take all copies of an instance out of a subtree, which may be gone then. What it passes is looked at again when it is
+ * visited: one by one, the instances would have every node on their way restructured many times. */
+static void take_out(Tree *tree, Node **place, uint32_t instance) {
+    Store *store = &tree->store;
+    int32_t label = store->labels[instance];
+    for (;;) {
+        Node *node = *place;
+        node_fold(tree, node);
+        for (uint32_t k = 0; k < store->times[instance]; k++) {
+            class_out(tree, node, label);
+            if (node->counts) uncount(tree, node, label);
+        }
+        node->stale = node->present > 1;
+        node->reshaped = 1;
+        if (node->present < 2) node_make_set(tree, node);
+        if (node->form != SPLIT) {
+            node_unlink(tree, node, instance);
+            if (node->n) return;
+            node_free(tree, node);
+            *place = NULL;
+            return;
+        }
+        place = &node->branches[branch_of(tree, tree->row, node->test)];
+    }
+}
+
+/* Put all copies of an instance into a subtree. */
+static void put_in(Tree *tree, Node **place, uint32_t instance) {
+    Store *store = &tree->store;
+    int32_t label = store->labels[instance];
+    for (;;) {
+        if (!*place && !(*place = node_new(tree))) return;
+        Node *node = *place;
+        node->reshaped = 1;
+        if (node->form != SPLIT) node_link(tree, node, instance);
+        for (uint32_t k = 0; k < store->times[instance]; k++) {
+            class_in(tree, node, label);
+            if (node->counts) count(tree, node, label);
+        }
+        node->stale = node->present > 1;
+        if (node->form != SPLIT) return;
+        place = &node->branches[branch_of(tree, tree->row, node->test)];
+    }
+}
+
+/* Let a threshold move, if it does and few instances change sides; return whether it has. */
+int node_shift(Tree *tree, Node *node, Test test) {
+    Test old = node->test;
+    if (old.attribute != test.attribute || old.cut < 0 || old.cut == test.cut) return 0;
+    int32_t to = test.cut < old.cut;
+    Between between = {test.attribute, to ? test.cut : old.cut, to ? old.cut : test.cut, NULL, 0, 0};
+    if (count_between(tree, node, &between) * WORTH > node->n) return 0;
+    uint8_t *row = tree->row;
+    if (node->branches[!to]) find_between(tree, node->branches[!to], &between);
+    for (size_t k = 0; k < between.count && !tree->failed; k++) {
+        tree->row = row_of(&tree->store, between.instances[k]);
+        tree_find_cells(tree);
+        take_out(tree, &node->branches[!to], between.instances[k]);
+        put_in(tree, &node->branches[to], between.instances[k]);
+    }
+    tree->row = row;
+    tree_find_cells(tree);
+    free(between.instances);
+    node->test = test;
+    node->reshaped = 1;
+    tree->ops.transpositions++;
+    return 1;
+}
