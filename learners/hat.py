@@ -179,6 +179,11 @@ class AnytimeHat(Hat):
         return self._anytime.worth
 
     @property
+    def saved(self) -> float:
+        """By how much improving has made it smaller."""
+        return self._anytime.saved
+
+    @property
     def _anytime(self) -> Anytime:
         assert isinstance(self.inner, Anytime)
         return self.inner

@@ -228,6 +228,11 @@ class Anytime(Protocol):
         """What improving makes smaller; 0 while nothing has been learned."""
         ...
 
+    @property
+    def saved(self) -> float:
+        """By how much improving has made it smaller since this learner was made or restored."""
+        ...
+
 
 def make_options(options: type[Options], settings: Mapping[str, object]) -> Options:
     """Return a learner's options from plain settings; the text "none" stands for no value.

@@ -63,6 +63,7 @@ class Growing:
         self.iteration = 0
         self.improvements = 0
         self.rejected = 0
+        self.saved = 0.0
         self.credit = 0
         self.idle = False
         self.work: Work | None = None
@@ -217,12 +218,13 @@ class Growing:
         if rows != work.made.ids:
             self._refill(new, rows)
         self.credit -= len(rows) * forest.width // UNIT_VALUES
-        worth = self.policy.worth
-        if worth(forest, new) < worth(forest, node) - 1e-9:
+        better = self.policy.worth(forest, node) - self.policy.worth(forest, new)
+        if better > 1e-9:
             if self._is_worse(node, new, work.path):
                 self.rejected += 1
             else:
                 self.improvements += 1
+                self.saved += better
                 self.discards += 1
                 node.become(new)
                 path: list[Node] = []

@@ -178,6 +178,11 @@ class IIDT:
         root = self.growing.forest.root
         return 0.0 if root is None else self.growing.policy.worth(self.growing.forest, root)
 
+    @property
+    def saved(self) -> float:
+        """By how much improving has made it smaller since this learner was made or restored."""
+        return self.growing.saved
+
     # ---- reading
 
     def predict_one(self, values: Values) -> Prediction:
