@@ -11,7 +11,7 @@ help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-17s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 # The environment is made again only when what it is made from has changed.
-CORE := $(filter-out learners/core/_core.c learners/batch/_batch.c,$(wildcard learners/batch/*.[ch] learners/batch/*.pyx learners/core/*.[ch] learners/core/*.pyx stream/fast/*.h stream/fast/names.c stream/fast/record.c stream/fast/*.pyx))
+CORE := $(filter-out learners/core/_core.c learners/batch/_batch.c learners/anytime/_%,$(wildcard learners/anytime/*.[ch] learners/batch/*.[ch] learners/batch/*.pyx learners/core/*.[ch] learners/core/*.pyx stream/fast/*.h stream/fast/names.c stream/fast/record.c stream/fast/*.pyx))
 
 $(READY): requirements.lock pyproject.toml setup.py $(CORE)
 	@$(PYTHON) -c 'import sys; sys.exit("espalier needs Python 3.11 or newer; set PYTHON=..." if sys.version_info < (3, 11) else 0)'

@@ -72,6 +72,23 @@ setup(
                 extra_compile_args=["-std=c11", "-Wall", *FLAGS],
                 extra_link_args=[f"-fsanitize={SANITIZE}"] if SANITIZE else [],
             ),
+            Extension(
+                "learners.anytime._anytime",
+                [f"learners/anytime/{name}" for name in ("_anytime.pyx", "space.c", "sample.c", "job.c")],
+                include_dirs=["learners/anytime"],
+                depends=["learners/anytime/anytime.h"],
+                extra_compile_args=["-std=c11", "-Wall", *FLAGS],
+                extra_link_args=[f"-fsanitize={SANITIZE}"] if SANITIZE else [],
+            ),
+            *(
+                Extension(
+                    f"learners.anytime.{name}",
+                    [f"learners/anytime/{name}.pyx"],
+                    extra_compile_args=["-std=c11", "-Wall", *FLAGS],
+                    extra_link_args=[f"-fsanitize={SANITIZE}"] if SANITIZE else [],
+                )
+                for name in ("_tree", "_choosing")
+            ),
             *(
                 Extension(
                     f"learners.mdl.{name}",

@@ -2,14 +2,16 @@
 
 Read in this order: `schema` and `codes` (what an instance is), `outline` and `change` (the tree as data),
 `learner` (the promises), `merit` (which test is better), `utgoff` (the systems of 1989), `batch` (trees of
-arrays, built at once and swapped whole), `mdl` (the tree of the shortest description), `hat` (training on
-errors alone), `checks` (the laws).
+arrays, built at once and swapped whole), `mdl` (the tree of the shortest description), `anytime` (trees that
+get better with spare time), `hat` (training on errors alone), `checks` (the laws).
 """
 
 from collections.abc import Mapping
 
 import msgspec
 
+from learners.anytime.learner import IIDTEE, IIDTTS
+from learners.anytime.lsid3 import LSID3
 from learners.c45 import C45
 from learners.core.id5r import ID5R
 from learners.hat import hat_of
@@ -24,7 +26,8 @@ from learners.utgoff.id4 import ID4
 from learners.utgoff.id5 import ID5
 
 LEARNERS: dict[str, type[Learner]] = {
-    learner.name: learner for learner in (ID3, ID3Prime, ID4, ID5, ID5R, reference.ID5R, NT, C45, MDL)
+    learner.name: learner
+    for learner in (ID3, ID3Prime, ID4, ID5, ID5R, reference.ID5R, NT, C45, MDL, LSID3, IIDTTS, IIDTEE)
 }
 """Every learner by the name it has in a configuration."""
 

@@ -14,6 +14,7 @@ from learners.change import TreeChange
 from learners.codes import Row
 from learners.learner import (
     FLAG_UNSEEN,
+    Anytime,
     BatchResult,
     Forgetful,
     Labels,
@@ -155,6 +156,39 @@ class ForgetfulHat(Hat):
         return self.inner.forget_one(instance)
 
 
+class AnytimeHat(Hat):
+    """A hat on a learner that can improve: what it spends time on are the records that were learned."""
+
+    def improve(self, budget: int) -> list[TreeChange]:
+        """Spend units of work on a better tree and return how it changed."""
+        return self._anytime.improve(budget)
+
+    @property
+    def can_improve(self) -> bool:
+        """Whether a budget could do anything before more is learned."""
+        return self._anytime.can_improve
+
+    @property
+    def improvements(self) -> int:
+        """How many attempts have made the tree better."""
+        return self._anytime.improvements
+
+    @property
+    def worth(self) -> float:
+        """What improving makes smaller."""
+        return self._anytime.worth
+
+    @property
+    def saved(self) -> float:
+        """By how much improving has made it smaller."""
+        return self._anytime.saved
+
+    @property
+    def _anytime(self) -> Anytime:
+        assert isinstance(self.inner, Anytime)
+        return self.inner
+
+
 @cache
 def hat_of(learner: type[Learner]) -> type[Hat]:
     """Return the class of a learner that trains on errors alone, under the same name."""
@@ -165,4 +199,5 @@ def hat_of(learner: type[Learner]) -> type[Hat]:
         "inner_type": learner,
         "__doc__": f"{learner.__name__} with a hat.",
     }
-    return type(f"{learner.__name__}Hat", (ForgetfulHat if forgetful else Hat,), members)
+    kind = ForgetfulHat if forgetful else AnytimeHat if callable(getattr(learner, "improve", None)) else Hat
+    return type(f"{learner.__name__}Hat", (kind,), members)

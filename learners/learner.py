@@ -201,6 +201,39 @@ class Forgetful(Protocol):
         ...
 
 
+@runtime_checkable
+class Anytime(Protocol):
+    """A learner that turns spare time into a better tree.
+
+    A budget is in units of work, not of time, so that whoever knows how many units were granted, and between
+    which records, can repeat it: however a budget is divided, the same tree comes of it.
+    """
+
+    def improve(self, budget: int) -> list[TreeChange]:
+        """Spend units of work on a better tree and return how it changed."""
+        ...
+
+    @property
+    def can_improve(self) -> bool:
+        """Whether a budget could do anything before more is learned."""
+        ...
+
+    @property
+    def improvements(self) -> int:
+        """How many attempts have made the tree better."""
+        ...
+
+    @property
+    def worth(self) -> float:
+        """What improving makes smaller; 0 while nothing has been learned."""
+        ...
+
+    @property
+    def saved(self) -> float:
+        """By how much improving has made it smaller since this learner was made or restored."""
+        ...
+
+
 def make_options(options: type[Options], settings: Mapping[str, object]) -> Options:
     """Return a learner's options from plain settings; the text "none" stands for no value.
 

@@ -116,13 +116,16 @@ class TreeState(msgspec.Struct, frozen=True):
 
 
 class TreeChange(msgspec.Struct, frozen=True):
-    """The record of the tree-change topic: all that one instance did to the tree."""
+    """The record of the tree-change topic: all that one instance did to the tree.
+
+    There is no cause where it was not an instance but spare time that made the tree better.
+    """
 
     agent: str
     model: str
     learner: str
     seq: int
-    cause: Cause
+    cause: Cause | None
     changes: tuple[Change, ...]
     operations: dict[str, int]
     tree: TreeState
@@ -275,6 +278,20 @@ class Started(NamedTuple):
     scope: str
 
 
+class Improved(NamedTuple):
+    """Metrics: spare time was spent on a model.
+
+    Where there were improvements, `before` and `after` are what they made smaller.
+    """
+
+    agent: str
+    model: str
+    units: int
+    improvements: int
+    before: float
+    after: float
+
+
 class SelfChecked(NamedTuple):
     """Metrics: a tree was compared with the one ID3 builds from the same instances.
 
@@ -324,6 +341,7 @@ Event = (
     | Restoring
     | Snapshotted
     | Started
+    | Improved
     | SelfChecked
     | Labelled
     | Progress

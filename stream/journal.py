@@ -21,6 +21,8 @@ from learners.codes import Growth, Row
 from stream.errors import NewerFormat, StateError
 
 FORMAT = 1
+WITH_IMPROVING = 2
+"""The format of an entry that has units of spare time: an earlier version would leave them out."""
 CHECKSUM_BYTES = 4
 
 T = TypeVar("T")
@@ -97,6 +99,8 @@ class JournalEntry(msgspec.Struct, array_like=True, frozen=True):
         blocks: The instances learned from, in order.
         version: How many times the tree has changed, after these instances.
         digest: The tree after these instances.
+        improved: How many units of work were spent on a better tree since the entry before, and before these
+            instances.
     """
 
     format: int
@@ -109,6 +113,7 @@ class JournalEntry(msgspec.Struct, array_like=True, frozen=True):
     blocks: list[Block]
     version: int
     digest: str
+    improved: int = 0
 
 
 def pack(entry: JournalEntry) -> bytes:
@@ -153,4 +158,4 @@ def unpack(data: bytes) -> JournalEntry:
     Raises:
         StateError: They hold none, or one of a newer format.
     """
-    return unseal(data, JournalEntry, FORMAT, "an entry of the journal")
+    return unseal(data, JournalEntry, WITH_IMPROVING, "an entry of the journal")

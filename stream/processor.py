@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from learners import restore_learner
 from learners.change import ChangeKind
 from learners.codes import Mark, Row
-from learners.learner import BatchResult, Learner
+from learners.learner import Anytime, BatchResult, Learner
 from learners.learner import Learned as LearnerLearned
 from learners.outline import digest, size
 from learners.snapshot import SnapshotError
@@ -27,6 +27,7 @@ from stream.events import (
     Dropped,
     Event,
     Grown,
+    Improved,
     Learned,
     Rejected,
     TreeChange,
@@ -38,7 +39,7 @@ from stream.fast.messages import next_offsets, places_of
 from stream.fast.predictions import PredictionWriter
 from stream.fast.rows import RowReader
 from stream.intake import Codings, Intake, Segment
-from stream.journal import FORMAT, Block, JournalEntry, pack, unpack
+from stream.journal import FORMAT, WITH_IMPROVING, Block, JournalEntry, pack, unpack
 from stream.record import Output, Outputs, Record, Run
 from stream.telling import Place, Telling
 
@@ -63,6 +64,19 @@ class Processor(Protocol):
     @property
     def retained(self) -> int:
         """How many instances the model stands for."""
+        ...
+
+    @property
+    def can_improve(self) -> bool:
+        """Whether spare time could make the tree better."""
+        ...
+
+    def improve(self, units: int) -> None:
+        """Spend units of work on a better tree; what comes of it is written with the next batch."""
+        ...
+
+    def improved(self) -> Outputs | None:
+        """Return what has come of spare time and is to be committed; None where none was spent."""
         ...
 
     def replay(self, entry: bytes) -> int:
@@ -112,6 +126,8 @@ class LearningProcessor:
         self._settings = _settings_digest(learner)
         self._writer = PredictionWriter(place.agent, place.model, learner.name, place.topic)
         self._decoder = decoder
+        self._improved = 0
+        self._better: list[Output] = []
         self._take(learner)
         self._outputs = Outputs(Run(place.predictions))
 
@@ -146,6 +162,8 @@ class LearningProcessor:
         outputs = self._outputs = Outputs(Run(self._place.predictions))
         if not records:
             return outputs
+        outputs.others += self._better
+        self._better = []
         mark = self.learner.codes.mark()
         blocks: list[Block] = []
         for segment in self._intake.segments(records):
@@ -157,12 +175,53 @@ class LearningProcessor:
         for partition, (_, end) in next_offsets(records).items():
             self.next_offsets[partition.number] = end
         outputs.others.append(self._journal(blocks, mark))
+        self._tell_size(outputs)
+        return outputs
+
+    def _tell_size(self, outputs: Outputs) -> None:
         outline_size = size(self.learner.outline_lately)
         held: int | None = getattr(self.learner, "model_bytes", None)
         changes = [one.value or b"" for one in outputs.others if one.topic == self._place.tree_changes]
         agent, model = self._place.agent, self._place.model
         bits: tuple[float, float] | None = getattr(self.learner, "description_bits", None)
         self._observe(Grown(agent, model, outline_size, self.learner.retained, held, changes, bits))
+
+    # ---- spare time
+
+    @property
+    def can_improve(self) -> bool:
+        """Whether spare time could make the tree better."""
+        return isinstance(self.learner, Anytime) and self.learner.can_improve
+
+    def improve(self, units: int) -> None:
+        """Spend units of work on a better tree; what comes of it is written with the next batch.
+
+        The units go into the journal before the instances that come after them, so that a replay spends as
+        many at the same place.
+        """
+        learner = self.learner
+        assert isinstance(learner, Anytime)
+        spent, done, saved = learner.ops, learner.improvements, learner.saved
+        changes = learner.improve(units)
+        self._improved += units
+        place = self._place
+        if changes:
+            told = LearnerLearned.of(changes, learner.ops - spent, learner.outline_lately)
+            self._better.append(self._tree_change(None, told))
+            self._observe(Learned(place.agent, 0, told.spent, tuple(change.kind for change in changes)))
+        done = learner.improvements - done
+        after = learner.worth if done else 0.0
+        before = after + learner.saved - saved
+        self._observe(Improved(place.agent, place.model, units, done, before, after))
+
+    def improved(self) -> Outputs | None:
+        """Return what has come of spare time and is to be committed; None where none was spent."""
+        if not self._improved:
+            return None
+        outputs = self._outputs = Outputs(Run(self._place.predictions), self._better)
+        self._better = []
+        outputs.others.append(self._journal([], self.learner.codes.mark()))
+        self._tell_size(outputs)
         return outputs
 
     def _reject(self, record: Record, error: RejectedRecord) -> None:
@@ -186,9 +245,8 @@ class LearningProcessor:
             learned = result.learned[index]
             assert learned is not None
             self._predict(told, start, index + 1)
-            self._outputs.others.append(
-                self._tree_change(segment.records[index], segment.ids[index], learned)
-            )
+            cause = _cause(segment.records[index], segment.ids[index])
+            self._outputs.others.append(self._tree_change(cause, learned))
             kinds += [change.kind for change in learned.changes]
             start = index + 1
         self._predict(told, start, len(segment.records))
@@ -211,15 +269,12 @@ class LearningProcessor:
         answers.keys += [record.key for record in records]
         answers.partitions += told.places[start:end, 0].tolist()
 
-    def _tree_change(self, record: Record, id_text: bytes, learned: LearnerLearned) -> Output:
+    def _tree_change(self, cause: Cause | None, learned: LearnerLearned) -> Output:
         assert learned.digest is not None
         assert learned.size is not None
         before, self._digest = self._digest, learned.digest
         self.version += 1
         nodes, leaves, depth = learned.size
-        cause = Cause(
-            record.partition.topic, record.partition.number, record.offset, msgspec.json.decode(id_text)
-        )
         event = TreeChange(
             agent=self._place.agent,
             model=self._place.model,
@@ -238,7 +293,7 @@ class LearningProcessor:
 
     def _journal(self, blocks: list[Block], mark: Mark) -> Output:
         entry = JournalEntry(
-            format=FORMAT,
+            format=WITH_IMPROVING if self._improved else FORMAT,
             model=self._place.model,
             sequence=self._sequence,
             learner=self.learner.name,
@@ -248,7 +303,9 @@ class LearningProcessor:
             blocks=blocks,
             version=self.version,
             digest=self._digest,
+            improved=self._improved,
         )
+        self._improved = 0
         self._sequence += 1
         return Output(self._place.journal, pack(entry), self._place.model.encode(), self._place.partition)
 
@@ -260,6 +317,10 @@ class LearningProcessor:
         """
         told = unpack(entry)
         self._check(told)
+        if told.improved:
+            if not isinstance(self.learner, Anytime):
+                raise StateError(f"entry {told.sequence} of {self._place.journal} improves a fixed learner")
+            self.learner.improve(told.improved)
         self.learner.codes.grow(told.growth)
         instances = 0
         for block in told.blocks:
@@ -296,7 +357,8 @@ class LearningProcessor:
     # ---- snapshots
 
     def snapshot(self) -> bytes:
-        """Return the whole state, which must be that of a moment between two batches."""
+        """Return the whole state, which must be that of a moment when all of it is in the journal."""
+        assert not self._improved, "units that are not in the journal would be spent again"
         return msgspec.msgpack.encode(
             _State(
                 format=FORMAT,
@@ -333,6 +395,11 @@ class LearningProcessor:
         self._take(learner)
         self._sequence, self._digest, self.version = told.sequence, told.digest, told.version
         self.next_offsets = dict(told.next_offsets)
+
+
+def _cause(record: Record, id_text: bytes) -> Cause:
+    where = record.partition
+    return Cause(where.topic, where.number, record.offset, msgspec.json.decode(id_text))
 
 
 def _settings_digest(learner: Learner) -> str:

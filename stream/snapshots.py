@@ -34,6 +34,8 @@ PIECE_BYTES = 512 << 10
 """A piece passes every default limit of brokers and clients."""
 SHARE_BYTES = 2 << 20
 """How much of a snapshot goes into one transaction: what is open holds back readers."""
+IMPROVE_SECONDS = 10.0
+"""How much spare time may have to be spent again by a restore."""
 _SIZE_BYTES = 8
 MOST_RATIO = 1_100
 """zlib cannot do better than 1,032 to 1: a manifest that says so is not ours."""
@@ -223,7 +225,8 @@ class Schedule:
 
     A snapshot holds everything a model retains, so that the larger it is, the more records there are between
     two: not less than the last one held, or an eighth of that once the time has come. What snapshots add to
-    the writing of the journal is bounded by that, and so is what a restore has to replay.
+    the writing of the journal is bounded by that, and so is what a restore has to replay. Spare time that was
+    spent on a better tree is spent again by a replay, and so it makes a snapshot due as well.
 
     Args:
         records: After how many records at the earliest.
@@ -236,6 +239,11 @@ class Schedule:
         self._since = 0
         self._held = 0
         self._last = 0.0
+        self._improving = 0.0
+
+    def improved(self, seconds: float) -> None:
+        """Note that so much time has been spent on a better tree."""
+        self._improving += seconds
 
     def learned(self, records: int) -> None:
         """Note that records have been learned."""
@@ -243,6 +251,8 @@ class Schedule:
 
     def is_due(self, now: float) -> bool:
         """Whether it is time."""
+        if self._improving >= IMPROVE_SECONDS:
+            return True
         if self._since >= max(self._records, self._held):
             return True
         return self._since > 0 and now - self._last >= self._seconds and 8 * self._since >= self._held
@@ -250,6 +260,7 @@ class Schedule:
     def begun(self, now: float, retained: int) -> None:
         """Note that one has begun, of so many instances."""
         self._since = 0
+        self._improving = 0.0
         self._held = retained
         self._last = now
 

@@ -13,11 +13,13 @@ refuses an instance of the stream is held to the same laws on the rest of it.
 
 * `laws.py`: of every learner; `input_laws.py`: names, limits and bad input, of every learner too;
 * `retention_laws.py`: of learners that can forget, and of those that are exact;
+* `anytime_laws.py`: of learners that turn spare time into better trees;
 * `story.py`: what happens to a learner, in a form that can be compared.
 """
 
 from collections.abc import Iterable, Iterator
 
+from learners.checks.anytime_laws import ANYTIME_LAWS
 from learners.checks.input_laws import INPUT_LAWS
 from learners.checks.laws import LAWS
 from learners.checks.retention_laws import EXACT_LAWS, FORGETFUL_LAWS, UNDOING_LAWS, equals_batch
@@ -46,6 +48,8 @@ def laws_of(learner_type: type[Learner], *, exact: bool | None = None) -> Iterat
         laws += EXACT_LAWS
     if exact and forgetful:
         laws += UNDOING_LAWS
+    if callable(getattr(learner_type, "improve", None)):
+        laws += ANYTIME_LAWS
     for law in laws:
         yield law.__name__, law
 

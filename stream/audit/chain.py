@@ -41,7 +41,9 @@ class Chain:
         """Look at the next change."""
         seq, tree = change.seq, change.tree
         place = record.partition
-        link = Link(tree.digest, tree.previous_digest, change.cause.partition, change.cause.offset)
+        # What spare time has changed has no cause, and may be in any transaction.
+        at = (-1, -1) if change.cause is None else (change.cause.partition, change.cause.offset)
+        link = Link(tree.digest, tree.previous_digest, *at)
         known = self.links.get(seq)
         if known is not None:
             if known != link:

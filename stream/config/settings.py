@@ -90,6 +90,8 @@ class Agent(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         scope: "topic": one model learns from all partitions. "partition": a model for each of them.
         group: The consumer group, which no other agent may use.
         topics: The topics it writes.
+        idle_share: The most of the time, while no record waits, that a learner which can use it spends on a
+            better tree; 0: none.
         options: The learner's own settings, those of `espalier evaluate --set`.
         schema: What is known about the instances in advance. Without it attributes are met as they come.
     """
@@ -102,6 +104,7 @@ class Agent(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     scope: Scope = Scope.TOPIC
     group: Text = ""
     topics: Topics = Topics()
+    idle_share: Annotated[float, msgspec.Meta(ge=0, le=1)] = 0.5
     options: Options | None = None
     schema: Schema = Schema()
 

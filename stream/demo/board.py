@@ -128,9 +128,10 @@ class Board:
 
     def _changed(self, told: events.TreeChange) -> None:
         now = time.monotonic()
+        cause = "spare time" if told.cause is None else told.cause.id
         for change in told.changes:
             place = tuple((step.attribute, step.value) for step in change.path)
-            self.changes.append(Happened(told.cause.id, change.kind, _in_words(change), place, now))
+            self.changes.append(Happened(cause, change.kind, _in_words(change), place, now))
 
 
 def _in_words(change: events.Change) -> str:

@@ -21,9 +21,9 @@ class Intake:
         self.waiting: list[Message] = []
         self._taker = Taker()
 
-    def take(self, consumer: Consumer, batch: Batch) -> list[Record]:
+    def take(self, consumer: Consumer, batch: Batch, seconds: float = IDLE_SECONDS) -> list[Record]:
         """Wait for one record, then take what else is there: a lone one is not kept waiting for company."""
-        messages = self.waiting or consumer.consume(1, IDLE_SECONDS)
+        messages = self.waiting or consumer.consume(1, seconds)
         if messages and len(messages) < batch.max_batch:
             messages = messages + consumer.consume(batch.max_batch - len(messages), batch.linger_ms / 1_000)
         messages, self.waiting = cut(messages, batch)

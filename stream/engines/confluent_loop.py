@@ -14,6 +14,7 @@ from confluent_kafka import TopicPartition
 
 from stream.config import Agent, Batch, Kafka, Scope, State
 from stream.engine import Guarantee, MakeProcessor, Stop, Unit
+from stream.engines.confluent_intake import IDLE_SECONDS
 from stream.engines.confluent_members import Member, PartitionMember, TopicMember
 from stream.engines.confluent_state import Finished, Keeper
 from stream.engines.confluent_writer import Writer
@@ -21,6 +22,7 @@ from stream.engines.kafka import Topics
 from stream.errors import Abortable, EngineError, Fenced, StateError
 from stream.events import Committed, Processed, Progress
 from stream.fast.messages import next_offsets
+from stream.improving import Improving
 from stream.processor import Observe, Processor
 from stream.record import Outputs, Partition, Record, Run
 
@@ -131,6 +133,7 @@ class _Session:
         self._writer: Writer | None = None
         self._written: dict[Partition, int] = {}
         self._look_again = 0.0
+        self._improving = Improving(agent.idle_share)
 
     def work(self, member: Member, stop: Stop) -> None:
         """Join, and carry batches until told to stop. The numbers are those of `stream/__init__.py`."""
@@ -150,12 +153,15 @@ class _Session:
                 self._open_writer(member.transactional_id)
                 self._restore(member)
                 # 1 a batch is polled
-                records = member.poll(self._batch)
+                records = member.poll(self._batch, self._improving.wait(self._processors, IDLE_SECONDS))
                 self._drop(member.take_revoked())
                 # 2-6 decoded, answered, learned, made into outputs, counted
                 outputs, spans = self._process(records, member)
+                if not records:
+                    outputs = self._improve()
                 # 7, 8 produced and committed together with the offsets
                 self._write(outputs, spans, member)
+            self._write_rest(member)
             self._settle()
         finally:
             self._keeper.close()
@@ -199,6 +205,21 @@ class _Session:
         self._look_again = now + LOOK_SECONDS
         return {record.partition: record.timestamp_ms for record in records}
 
+    # ---- spare time
+
+    def _improve(self) -> list[Outputs]:
+        """Spend a slice of the time that no record needs; return what is to be committed of it."""
+        unit = self._improving.spend(self._processors)
+        if unit is not None:
+            self._keeper.improved(unit, self._improving.take_seconds())
+        return self._improving.outputs(self._processors)
+
+    def _write_rest(self, member: Member) -> None:
+        """Commit what has come of spare time before leaving: it need not be spent again."""
+        rest = self._improving.outputs(self._processors, now=True)
+        if rest and self._writer is not None and member.is_active:
+            self._begin(self._writer, rest, {}, member)
+
     # ---- 7, 8
 
     def _open_writer(self, transactional_id: str) -> None:
@@ -218,7 +239,8 @@ class _Session:
         assert writer is not None
         if self._keeper.is_due(self._processors):
             # A snapshot is of a moment when everything is decided: this batch is committed first.
-            if spans:
+            outputs = [*outputs, *self._improving.outputs(self._processors, now=True)]
+            if outputs:
                 self._begin(writer, outputs, spans, member)
             self._settle()
             self._keeper.begin(self._processors)

@@ -65,8 +65,8 @@ class Member(Protocol):
         """Begin to read a model's partitions where its state stands."""
         ...
 
-    def poll(self, batch: Batch) -> list[Record]:
-        """Return the next records; wait a little for the first, and no longer than it lingers for more."""
+    def poll(self, batch: Batch, seconds: float = IDLE_SECONDS) -> list[Record]:
+        """Return the next records; wait so long for the first, and no longer than it lingers for more."""
         ...
 
     def lag(self, partition: Partition, next_offset: int) -> int:
@@ -210,14 +210,14 @@ class TopicMember:
             ]
         )
 
-    def poll(self, batch: Batch) -> list[Record]:
+    def poll(self, batch: Batch, seconds: float = IDLE_SECONDS) -> list[Record]:
         if self._reader is None:
             return []
         if time.monotonic() > self._look_again:
             self._look_again = time.monotonic() + LOOK_AGAIN_SECONDS
             if self._input_partitions() > self._inputs:
                 raise Abortable(f'"{self._agent.input}" has got more partitions')
-        return self._intake.take(self._reader, batch)
+        return self._intake.take(self._reader, batch, seconds)
 
     def _input_partitions(self) -> int:
         known = Topics(self._kafka).describe([self._agent.input])
@@ -324,8 +324,8 @@ class PartitionMember:
         _seek(self._consumer, place)
         self._consumer.resume([place])
 
-    def poll(self, batch: Batch) -> list[Record]:
-        return self._intake.take(self._consumer, batch)
+    def poll(self, batch: Batch, seconds: float = IDLE_SECONDS) -> list[Record]:
+        return self._intake.take(self._consumer, batch, seconds)
 
     def lag(self, partition: Partition, next_offset: int) -> int:
         return _lag(self._consumer, partition, next_offset)

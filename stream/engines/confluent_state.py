@@ -155,6 +155,10 @@ class Keeper:
         """Note that a model has learned from records."""
         self._kept[unit].schedule.learned(records)
 
+    def improved(self, unit: Unit, seconds: float) -> None:
+        """Note that spare time was spent on a model."""
+        self._kept[unit].schedule.improved(seconds)
+
     def is_due(self, processors: Mapping[Unit, Processor]) -> bool:
         """Whether it is time for a snapshot of some model."""
         return any(self._due(unit) for unit in processors)

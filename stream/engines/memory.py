@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from stream.engine import Guarantee, MakeProcessor, Stop, Unit, unit_of
 from stream.errors import StateError
+from stream.improving import Improving
 from stream.processor import Processor
 from stream.record import Headers, Outputs, Partition, Record
 from stream.restoring import restore
@@ -73,6 +74,7 @@ class MemoryEngine:
         snapshots: The topic of the agent's snapshots, if any are to be made.
         snapshot_every: After how many batches one is made.
         wait: Called when the input is drained; returns whether to look again. None: stop then.
+        idle_share: The most of the time, while it is drained, that is spent on better trees.
     """
 
     guarantee = Guarantee.EXACTLY_ONCE
@@ -90,6 +92,7 @@ class MemoryEngine:
         snapshots: str | None = None,
         snapshot_every: int = 1,
         wait: Callable[[], bool] | None = None,
+        idle_share: float = 0.0,
     ) -> None:
         self._broker = broker
         self._topic = topic
@@ -102,6 +105,7 @@ class MemoryEngine:
         self._snapshot_every = snapshot_every
         self._slots: dict[Unit, tuple[str, int]] = {}
         self._wait = wait
+        self._improving = Improving(idle_share)
         self._batches = 0
 
     def run(self, make_processor: MakeProcessor, stop: Stop) -> None:
@@ -124,8 +128,17 @@ class MemoryEngine:
                 if {Crash(number, after_commit=False), Crash(number, after_commit=True)} & self._crashes:
                     processors = self._restore(make_processor)
                     break
+            if not worked:
+                self._improve(processors)
             if not worked and (self._wait is None or not self._wait()):
                 return
+
+    def _improve(self, processors: dict[Unit, Processor]) -> None:
+        """Spend a slice of spare time, and commit what comes of it once in a while."""
+        self._improving.spend(processors)
+        for unit, processor in processors.items():
+            for outputs in self._improving.outputs({unit: processor}):
+                self._commit(outputs, processor)
 
     def _restore(self, make_processor: MakeProcessor) -> dict[Unit, Processor]:
         numbers = range(self._broker.partitions(self._topic)) if self._per_partition else [None]

@@ -122,6 +122,15 @@ METRICS: tuple[Metric, ...] = (
         (*_A, "operation"),
         "What ID3 spent on the tree of the last self-check: its cost for each record.",
     ),
+    # ---- spare time
+    Metric("improve_units", "counter", _A, "Units of spare time spent on better trees."),
+    Metric("improvements", "counter", _A, "Attempts that made a tree better."),
+    Metric(
+        "improve_quality",
+        "gauge",
+        (*_A, "moment"),
+        "What improving makes smaller (leaves, or errors to be expected) at the last improvement.",
+    ),
     # ---- time
     Metric("learn_seconds", "histogram", _A, "Time the learner took to answer a batch and learn from it."),
     Metric(
@@ -196,6 +205,7 @@ LABELS: dict[str, str] = {
     "window": f"{', '.join(f'`{window}`' for window in WINDOWS)} records; `{ALL}` since the worker started",
     "kind": f"of nodes `leaf`, `decision`; of changes {', '.join(f'`{kind.value}`' for kind in ChangeKind)}: "
     "[records.md](records.md#tree-change)",
+    "moment": "`before` or `after`",
     "operation": ", ".join(f"`{name}`" for name in OPERATIONS),
     "result": "of transactions `committed`, `aborted`; "
     "of self-checks `same`, `different`, `skipped` (too many instances, or numbers), `failed`",

@@ -26,6 +26,7 @@ from stream.events import (
     Dropped,
     Event,
     Grown,
+    Improved,
     Labelled,
     Learned,
     Made,
@@ -142,6 +143,8 @@ class Metrics:
                 self._state(event)
             case Started():
                 self._started(event)
+            case Improved():
+                self._improved(event)
             case SelfChecked():
                 self._self_checked(event)
             case Labelled():
@@ -167,6 +170,8 @@ class Metrics:
         for operation in OPERATIONS:
             self._count("operations", event.agent, operation, by=0)
         self._count("rebalances", event.agent, by=0)
+        self._count("improve_units", event.agent, by=0)
+        self._count("improvements", event.agent, by=0)
         self._set("partitions_assigned", event.agent, to=0)
         self._set("restore_progress_ratio", event.agent, to=1)
 
@@ -216,6 +221,13 @@ class Metrics:
             self._described.add(agent)
             self._set("description_length", agent, "tree", to=sum(tree for tree, _ in bits))
             self._set("description_length", agent, "exceptions", to=sum(data for _, data in bits))
+
+    def _improved(self, event: Improved) -> None:
+        self._count("improve_units", event.agent, by=event.units)
+        self._count("improvements", event.agent, by=event.improvements)
+        if event.improvements:
+            self._set("improve_quality", event.agent, "before", to=event.before)
+            self._set("improve_quality", event.agent, "after", to=event.after)
 
     def _self_checked(self, event: SelfChecked) -> None:
         self._count("self_checks", event.agent, event.result)

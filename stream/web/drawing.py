@@ -98,7 +98,7 @@ class Told(NamedTuple):
     kind: str
     what: str
     path: list[tuple[str, str]]
-    cause: dict[str, object]
+    cause: dict[str, object] | None
     margin: float | None
     size: tuple[int, int, int]
 

@@ -131,7 +131,7 @@ function announce(told) {
   const now = Date.now();
   if (now - announced < ANNOUNCE_MS) return;
   announced = now;
-  say(byId("announce"), `Version ${told.version}: ${told.what}, by record ${told.cause.id ?? "without an id"}.`);
+  say(byId("announce"), `Version ${told.version}: ${told.what}, by ${told.cause ? `record ${told.cause.id ?? "without an id"}` : "spare time"}.`);
 }
 
 // ---- the tree, now or then

@@ -53,13 +53,14 @@ export class Changes {
     const mark = make("span", { class: "mark", "aria-hidden": "true" },
       draw("svg", { viewBox: "0 0 12 12", width: 14, height: 14 }, draw("path", { d: SHAPES[told.kind] ?? SHAPES.relabelled })));
     const where = told.path.map(([attribute, value]) => `${cut(attribute, 30)} = ${cut(value, 30)}`).join(" \u203a ") || "the root";
-    const { topic, partition, offset, id } = told.cause;
-    const record = id === null ? "a record" : `record ${cut(String(id), 40)}`;
+    const cause = told.cause;
+    const record = cause?.id == null ? "a record" : `record ${cut(String(cause.id), 40)}`;
+    const origin = cause ? `${record}, ${cause.topic}/${cause.partition} offset ${cause.offset}` : "spare time";
     const by = told.margin === null ? "" : told.margin > 0 ? `, ahead by ${margin(told.margin)}` : ", by the order of ties";
     const button = make("button", { type: "button" }, mark,
       make("span", { class: "what" }, told.what),
       make("span", { class: "why" }, `at ${where}${by}`, make("br"),
-        `by ${record}, ${topic}/${partition} offset ${offset} \u00b7 ${clock(told.at)}`));
+        `by ${origin} \u00b7 ${clock(told.at)}`));
     button.told = told;
     return make("li", { class: `k-${told.kind}${isFresh ? " fresh" : ""}` }, button);
   }
