@@ -5,6 +5,7 @@ command `espalier worker`, and writes one line when it was started and one when 
 and no clients of its own, so that its children begin as clean as any process. `Workers` is its other end.
 """
 
+import contextlib
 import ctypes
 import faulthandler
 import gc
@@ -141,7 +142,9 @@ class WorkerProcess:
 
     def signal(self, which: signal.Signals) -> None:
         if self.status is None:
-            os.kill(self.pid, which)
+            # It may have ended a moment ago, and nobody has said so yet.
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(self.pid, which)
 
     def kill(self) -> None:
         self.signal(signal.SIGKILL)
