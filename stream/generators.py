@@ -164,7 +164,7 @@ def multiplexer(seed: int) -> Iterator[Generated]:
         yield {"id": number, **state, "class": bits[2 + int("".join(bits[:2]), 2)]}
 
 
-def xor(seed: int, *, bits: int = 8, others: int = 8, concept: int = 1) -> Iterator[Generated]:
+def xor(seed: int, *, bits: int = 9, others: int = 9, concept: int = 1) -> Iterator[Generated]:
     """Yield rows of bits of which some decide by their parity; the others say nothing.
 
     No test says anything about the class before all that matter have been made: every greedy learner guesses.

@@ -40,7 +40,7 @@ METRICS_PORT = 9464
 VISIBLE_RATE = 200.0
 LINE_SECONDS = 2.0
 TREE_LINES = 20
-QUIET_RECORDS = 3_000
+QUIET_RECORDS = 4_000
 """So many records a learner that improves in spare time gets, if nothing is said; then none arrive."""
 QUIET_SECONDS = 30.0
 SILENCE_SECONDS = 60.0
@@ -145,7 +145,7 @@ def demo(
       espalier demo --observe
       espalier demo --generator stagger --learner id5r --rate 500
       espalier demo --engine memory --records 300
-      espalier demo --learner iidt-ts --generator xor --records 3000
+      espalier demo --learner iidt-ts --generator xor --records 4000
     """
     settings = OPTIONS.get(generator) if learner == DEFAULT_LEARNER else None
     options = None if settings is None else make_options(LEARNERS[learner].options_type, settings)
