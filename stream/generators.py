@@ -164,6 +164,28 @@ def multiplexer(seed: int) -> Iterator[Generated]:
         yield {"id": number, **state, "class": bits[2 + int("".join(bits[:2]), 2)]}
 
 
+def xor(seed: int, *, bits: int = 9, others: int = 9, concept: int = 1) -> Iterator[Generated]:
+    """Yield rows of bits of which some decide by their parity; the others say nothing.
+
+    No test says anything about the class before all that matter have been made: every greedy learner guesses.
+
+    Args:
+        seed: Which rows.
+        bits: How many bits matter.
+        others: How many do not.
+        concept: Which bits matter.
+    """
+    names = [chr(ord("a") + place) for place in range(bits + others)]
+    relevant = random.Random(concept).sample(names, bits)
+    chance = random.Random(seed)
+    number = 0
+    while True:
+        number += 1
+        row: Generated = {name: chance.choice("01") for name in names}
+        odd = sum(row[name] == "1" for name in relevant) % 2
+        yield {"id": number, **row, "class": "odd" if odd else "even"}
+
+
 def stagger(seed: int, *, period: int = 1_000) -> Iterator[Generated]:
     """Yield blocks that belong to a concept or not, where the concept is another one after every period.
 
@@ -201,7 +223,14 @@ def sea(seed: int, *, period: int = 1_500, noise: float = 0.05) -> Iterator[Gene
 
 
 GENERATORS: Mapping[str, Generator] = MappingProxyType(
-    {"loans": loans, "multiplexer": multiplexer, "sea": sea, "stagger": stagger, "weather": weather}
+    {
+        "loans": loans,
+        "multiplexer": multiplexer,
+        "sea": sea,
+        "stagger": stagger,
+        "weather": weather,
+        "xor": xor,
+    }
 )
 """Every generator by the name it has on the command line."""
 

@@ -392,10 +392,13 @@ cdef class Forest:
 
 
 def between(low, high):
-    """Return a threshold between two numbers given as codes less one, and its own."""
-    middle = below = number_of(low + 1)
+    """Return a threshold between two numbers given as codes less one, and its own.
+
+    What divides numbers from what is missing is the largest number there is.
+    """
+    middle = number_of(HIGHEST)
     if high + 1 < 1 << 64:
-        above = number_of(high + 1)
+        below, above = number_of(low + 1), number_of(high + 1)
         middle = below / 2 + above / 2
         if not below <= middle < above:
             middle = below

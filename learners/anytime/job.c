@@ -211,7 +211,9 @@ void job_resume(Job *job, const int32_t *known, int32_t length, const Position *
   if (job->failed) return;
   if (job->at >= 0) {
     if (position->test < 0 || position->test > job->count || position->best < 0 ||
-        position->best >= job->count || (position->test == job->count && position->part >= 0)) {
+        position->best >= job->count || (position->test == job->count && position->part >= 0) ||
+        position->part < -1 || position->repeat < 0 || position->repeat > job->repeats ||
+        position->least < 0 || position->total < 0 || position->best_total < 0) {
       job->failed = 1;
       return;
     }

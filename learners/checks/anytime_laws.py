@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from learners.change import fold
+from learners.change import TreeChange, fold
 from learners.checks.story import Law, Make, Stream, learn, must, same
 from learners.learner import Anytime, Learner
 from learners.outline import Outline, digest, size
@@ -17,13 +17,11 @@ def _budget(place: int) -> int:
     return BUDGETS[place % len(BUDGETS)]
 
 
-def _improve(learner: Learner, budgets: Sequence[int], followed: Outline | None = None) -> Outline | None:
-    """Spend budgets; return the tree of whoever follows the changes."""
+def _improve(learner: Learner, budgets: Sequence[int]) -> list[TreeChange]:
+    """Spend budgets; return all changes."""
     if not isinstance(learner, Anytime):
         raise TypeError(f"{type(learner).__name__} cannot improve")
-    for budget in budgets:
-        followed = fold(learner.improve(budget), followed)
-    return followed
+    return [change for budget in budgets for change in learner.improve(budget)]
 
 
 def _parts(budget: int, place: int) -> list[int]:
@@ -70,7 +68,7 @@ def improvements_can_be_followed(make: Make, stream: Stream) -> None:
     for place, instance in enumerate(stream):
         followed = fold(learn(learner, instance).changes, followed)
         before, retained = digest(followed), learner.retained
-        followed = _improve(learner, [_budget(place)], followed)
+        followed = fold(_improve(learner, [_budget(place)]), followed)
         same("the trees", digest(learner.outline()), digest(followed))
         same("the trees told lately", digest(learner.outline_lately), digest(followed))
         same("the sizes", size(learner.outline()), size(followed))

@@ -24,6 +24,7 @@ from stream.config.settings import DEFAULT_LEARNER
 from stream.demo.board import Board
 from stream.demo.feed import Feed
 from stream.demo.observe import Observatory, ObserveError
+from stream.demo.probe import UNSEEN_SEED, Probe
 from stream.demo.stage import KafkaStage, MemoryStage, Stage
 from stream.demo.view import Facts, View, progress_line, tree_text
 from stream.errors import EngineError
@@ -39,6 +40,9 @@ METRICS_PORT = 9464
 VISIBLE_RATE = 200.0
 LINE_SECONDS = 2.0
 TREE_LINES = 20
+QUIET_RECORDS = 4_000
+"""So many records a learner that improves in spare time gets, if nothing is said; then none arrive."""
+QUIET_SECONDS = 30.0
 SILENCE_SECONDS = 60.0
 """How long nothing may come back, while something is expected, before the demonstration gives up."""
 
@@ -55,6 +59,8 @@ class Wanted(NamedTuple):
     partitions: int
     stay: bool
     observe: bool
+    quiet: float
+    improves: bool
 
 
 @click.command()
@@ -96,6 +102,13 @@ class Wanted(NamedTuple):
     show_default=True,
     help="Partitions of the input topic; one tree learns from all of them.",
 )
+@click.option(
+    "--quiet",
+    type=click.FloatRange(min=0),
+    metavar="S",
+    help="With --records: go on for S seconds while nothing arrives. "
+    f"[default: {QUIET_SECONDS:g} with a learner that improves in spare time, else 0]",
+)
 @click.option("--stay", is_flag=True, help="With --records: go on serving the page until Ctrl-C.")
 @click.option(
     "--observe", is_flag=True, help="Start Prometheus too, where it is installed, and go on until Ctrl-C."
@@ -109,6 +122,7 @@ def demo(
     rate: float | None,
     seed: int,
     partitions: int,
+    quiet: float | None,
     stay: bool,
     observe: bool,
     cache: Path | None,
@@ -131,13 +145,19 @@ def demo(
       espalier demo --observe
       espalier demo --generator stagger --learner id5r --rate 500
       espalier demo --engine memory --records 300
+      espalier demo --learner iidt-ts --generator xor --records 4000
     """
     settings = OPTIONS.get(generator) if learner == DEFAULT_LEARNER else None
     options = None if settings is None else make_options(LEARNERS[learner].options_type, settings)
     agent = Agent(name=generator, input=generator, learner=learner, options=options)
-    if rate is None and records is None:
+    improves = callable(getattr(LEARNERS[learner], "improve", None))
+    if quiet is None:
+        quiet = QUIET_SECONDS if improves else 0.0
+    if rate is None and records is None and not improves:
         rate = VISIBLE_RATE
-    wanted = Wanted(agent, engine, generator, seed, records, rate, partitions, stay or observe, observe)
+    wanted = Wanted(
+        agent, engine, generator, seed, records, rate, partitions, stay or observe, observe, quiet, improves
+    )
     with _interruptible(), Performance(wanted, Sources(cache, Fetch(fetch), java)) as performance:
         try:
             performance.run()
@@ -185,6 +205,9 @@ class Performance:
         self._stage: Stage | None = None
         self._feed: Feed | None = None
         self._page = ""
+        self._probe = Probe(GENERATORS[wanted.generator](wanted.seed + UNSEEN_SEED))
+        self._unseen: tuple[int, float] = (-1, 0.0)
+        self._quiet_since: float | None = None
         self._links: list[tuple[str, str]] = []
         self._end = contextlib.ExitStack()
 
@@ -206,7 +229,10 @@ class Performance:
         for name, command in self._hints(self._stage):
             click.echo(f"  {name}: {command}")
         instances = GENERATORS[self._wanted.generator](self._wanted.seed)
-        self._feed = Feed(self._stage, instances, self._wanted.records, self._wanted.rate)
+        records = self._wanted.records
+        if records is None and self._wanted.improves:
+            records = QUIET_RECORDS
+        self._feed = Feed(self._stage, instances, records, self._wanted.rate)
         began = time.monotonic()
         self._end.callback(self._feed.stop)
         self._feed.start()
@@ -242,7 +268,20 @@ class Performance:
     def _is_over(self) -> bool:
         """Whether all records are through; somebody who wants to stay says himself when it is over."""
         records = self._wanted.records
-        return records is not None and self.board.is_complete(records) and not self._wanted.stay
+        if records is None or not self.board.is_complete(records) or self._wanted.stay:
+            return False
+        now = time.monotonic()
+        self._quiet_since = now if self._quiet_since is None else self._quiet_since
+        return now - self._quiet_since >= self._wanted.quiet or self._accuracy_unseen() == 1.0
+
+    def _accuracy_unseen(self) -> float | None:
+        """Return how right the tree is about instances that were never sent, of a learner that improves."""
+        if not self._wanted.improves:
+            return None
+        version = self.board.replica.version
+        if self._unseen[0] != version:
+            self._unseen = (version, self._probe.accuracy(self.board.replica.outline))
+        return self._unseen[1]
 
     def _watch(self, stage: Stage, feed: Feed, address: str, front: Front) -> None:
         """Read the topics, and show what they tell, until all records are through."""
@@ -269,7 +308,8 @@ class Performance:
 
     def _facts(self, stage: Stage, feed: Feed, address: str) -> Facts:
         what = f"{self._wanted.agent.learner} on {self._wanted.generator}"
-        return Facts(what, stage.title, self._wanted.records, feed.sent, address, self._hints(stage))
+        hints, unseen = self._hints(stage), self._accuracy_unseen()
+        return Facts(what, stage.title, self._wanted.records, feed.sent, address, hints, unseen)
 
     def __enter__(self) -> Self:
         return self
@@ -293,6 +333,10 @@ class Performance:
             return self._feed is not None
         return self.board.predictions == self._wanted.records
 
+    def _unseen_row(self) -> dict[str, str]:
+        unseen = self._accuracy_unseen()
+        return {} if unseen is None else {"never seen": f"{unseen:.2%} of instances that were not sent"}
+
     def summarise(self) -> None:
         """Print what it came to."""
         if self._stage is None:
@@ -305,6 +349,7 @@ class Performance:
             "predictions": str(board.predictions),
             "dead letters": str(board.dead_letters),
             "accuracy": f"{board.accuracy:.2%}, last 1,000: {board.recent_accuracy:.2%}",
+            **self._unseen_row(),
             "tree": f"{tree.nodes} nodes, {tree.leaves} leaves, depth {tree.depth}",
             "changes": str(board.replica.version),
             "digest": board.digest,

@@ -91,7 +91,8 @@ class MemoryStage:
             self._agent.topics.journal,
             self._agent.group,
             max_batch=MAX_BATCH,
-            wait=lambda: not self._stop.wait(0.01),
+            wait=lambda: not self._stop.wait(0.002),
+            idle_share=self._agent.idle_share,
         )
         try:
             engine.run(processor_factory(self._agent, Limits(), observe), self._stop.is_set)

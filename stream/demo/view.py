@@ -25,6 +25,7 @@ class Facts(NamedTuple):
     sent: int
     metrics: str
     hints: list[tuple[str, str]]
+    unseen: float | None = None
 
 
 class View:
@@ -60,6 +61,7 @@ def progress_line(board: Board, facts: Facts) -> str:
     return (
         f"{board.answered:,}{of} records, {board.rate():,.0f}/s, lag {facts.sent - board.answered:,}, "
         f"accuracy {board.accuracy:.1%}, last 1,000 {board.recent_accuracy:.1%}, {board.size.nodes} nodes"
+        + ("" if facts.unseen is None else f", {facts.unseen:.1%} of instances never seen")
     )
 
 
@@ -88,6 +90,7 @@ def _figures(board: Board, facts: Facts) -> Table:
     )
     grid.add_row(
         _figure("accuracy", f"{board.accuracy:.1%}, last 1,000: {board.recent_accuracy:.1%}"),
+        *(() if facts.unseen is None else (_figure("never seen", f"{facts.unseen:.1%} right"),)),
         _figure("changes", f"{board.replica.version:,}"),
         _figure("tree", f"{tree.nodes} nodes, depth {tree.depth}"),
     )
