@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from learners import restore_learner
 from learners.change import ChangeKind
 from learners.codes import Mark, Row
+from learners.core.id5r import ANSWERERS
 from learners.learner import Anytime, BatchResult, Learner
 from learners.learner import Learned as LearnerLearned
 from learners.outline import digest, size
@@ -124,7 +125,7 @@ class LearningProcessor:
         self._sequence = 0
         self._digest = digest(None)
         self._settings = _settings_digest(learner)
-        self._writer = PredictionWriter(place.agent, place.model, learner.name, place.topic)
+        self._writer = PredictionWriter(place.agent, place.model, learner.name, place.topic, ANSWERERS)
         self._decoder = decoder
         self._improved = 0
         self._better: list[Output] = []

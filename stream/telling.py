@@ -70,7 +70,7 @@ class Telling:
 
     def predictions(self, place: Place, tree: bytes, name: TreeName, start: int, end: int) -> list[bytes]:
         """Return the predictions of some records, which one tree has answered."""
-        if not isinstance(self._answers, Answers) or self._answers.by is not None:
+        if not isinstance(self._answers, Answers):
             return [self._encoded(place, name, index) for index in range(start, end)]
         answers, segment = self._answers, self.segment
         values: list[bytes] = []
@@ -85,6 +85,8 @@ class Telling:
                 tree,
                 start,
                 special,
+                answers.by,
+                answers.shares,
             )
             if special < end:
                 values.append(self._encoded(place, name, special))

@@ -23,8 +23,9 @@ import moa.core.Utils;
  *
  * <p>The first argument is a file: big-endian integers for the number of records, of attributes and of classes,
  * then for each attribute how many values it has, 0 for a number; then for each record a double for each attribute,
- * NaN where it is missing, and one for the class. The second is the learner. Standard output has how many records
- * there were, the CPU seconds of this thread, and how many answers were right.
+ * NaN where it is missing, and one for the class. The second is the learner. The third, if any, is for how many seconds
+ * it is run over and over before it counts, so that what matters has been compiled. Standard output has how many records
+ * there were, the CPU seconds of this thread in the last run, and how many answers were right.
  */
 public final class MixedBench {
   public static void main(String[] arguments) throws IOException {
@@ -53,19 +54,26 @@ public final class MixedBench {
         record.setDataset(header);
         records.add(record);
       }
-      AbstractClassifier tree =
-          arguments[1].equals("HoeffdingAdaptiveTree") ? new HoeffdingAdaptiveTree() : new HoeffdingTree();
-      tree.setModelContext(header);
-      tree.prepareForUse();
-      int correct = 0;
-      long began = clock.getCurrentThreadCpuTime();
-      for (Instance record : records) {
-        if (Utils.maxIndex(tree.getVotesForInstance(record)) == (int) record.classValue()) {
-          correct++;
+      double warm = arguments.length > 2 ? Double.parseDouble(arguments[2]) : 0;
+      double spent = 0;
+      double seconds;
+      int correct;
+      do {
+        AbstractClassifier tree =
+            arguments[1].equals("HoeffdingAdaptiveTree") ? new HoeffdingAdaptiveTree() : new HoeffdingTree();
+        tree.setModelContext(header);
+        tree.prepareForUse();
+        correct = 0;
+        long began = clock.getCurrentThreadCpuTime();
+        for (Instance record : records) {
+          if (Utils.maxIndex(tree.getVotesForInstance(record)) == (int) record.classValue()) {
+            correct++;
+          }
+          tree.trainOnInstance(record);
         }
-        tree.trainOnInstance(record);
-      }
-      double seconds = (clock.getCurrentThreadCpuTime() - began) / 1e9;
+        seconds = (clock.getCurrentThreadCpuTime() - began) / 1e9;
+        spent += seconds;
+      } while (spent < warm);
       System.out.println(String.format(Locale.ROOT, "%d %.9f %d", records.size(), seconds, correct));
     }
   }

@@ -23,7 +23,7 @@ from learners.core.id5r import ID5R
 from learners.learner import make_options
 from learners.schema import AttributeType, Instance, Limits, Schema, Value
 from stream.bench.measure import CpuClock, PeerFailed, Timed
-from stream.bench.peers import _PLACE, GET_MOA, GET_RIVER, has_river, moa_jars
+from stream.bench.peers import _PLACE, GET_MOA, GET_RIVER, WARM_SECONDS, has_river, moa_jars
 from stream.intake import as_array
 
 BATCH = 1_000
@@ -32,12 +32,13 @@ MOA_SECONDS = 1_200.0
 
 
 class Contest(NamedTuple):
-    """Some records, in order, and what is known about them."""
+    """Some records, in order, and what is known about them; `timed` says whether speed matters."""
 
     name: str
     schema: Schema
     rows: Sequence[Instance]
     limits: Limits | None = None
+    timed: bool = False
 
     @property
     def numeric(self) -> set[str]:
@@ -137,14 +138,23 @@ def _known(values: Mapping[str, Value]) -> dict[str, Value]:
 
 
 class MoaRunner:
-    """MOA's learners over the records of a contest, each in a JVM of its own.
+    """MOA's learners over the records of a contest, each in a JVM of its own, which is warm where speed matters.
 
     Args:
         jars: Where its jars are.
+
+    Raises:
+        PeerFailed: The program that runs them cannot be compiled.
     """
 
     def __init__(self, jars: Path) -> None:
-        self._jars = jars
+        self._home = tempfile.TemporaryDirectory(prefix="espalier-bench-")
+        self._classpath = f"{jars}/*:{self._home.name}"
+        compiler = shutil.which("javac") or "javac"
+        command = [compiler, "-cp", f"{jars}/*", "-d", self._home.name, str(_PLACE / MOA_PROGRAM)]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        if done.returncode:
+            raise PeerFailed(f"MOA was not measured: its program was not compiled: {done.stderr.strip()}")
 
     def contender(self, kind: str) -> Contender:
         """Return a learner of MOA's, by the name of its class."""
@@ -156,7 +166,8 @@ class MoaRunner:
         with tempfile.TemporaryDirectory(prefix="espalier-bench-") as directory:
             file = Path(directory) / "records"
             file.write_bytes(b"".join(_as_bytes(contest)))
-            command = [java, "-Xmx2g", "-cp", f"{self._jars}/*", str(_PLACE / MOA_PROGRAM), str(file), kind]
+            warm = str(WARM_SECONDS if contest.timed else 0)
+            command = [java, "-Xmx2g", "-cp", self._classpath, Path(MOA_PROGRAM).stem, str(file), kind, warm]
             try:
                 done = subprocess.run(
                     command, capture_output=True, text=True, timeout=MOA_SECONDS, check=False
@@ -221,9 +232,10 @@ def find_contenders(
             notes.append(GET_RIVER)
     if "moa" in wanted:
         try:
-            runner = MoaRunner(moa_jars(cache, tell))
+            jars = moa_jars(cache, tell)
             if not (_PLACE / MOA_PROGRAM).is_file():
                 raise PeerFailed(GET_MOA)
+            runner = MoaRunner(jars)
             there |= {f"MOA {kind}": runner.contender(kind) for kind in moas}
         except PeerFailed as error:
             notes.append(str(error))

@@ -8,7 +8,7 @@ import shlex
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Concatenate, ParamSpec
+from typing import Any, Concatenate, ParamSpec
 
 import click
 import msgspec
@@ -193,11 +193,33 @@ def _check_data(directory: Path) -> None:
         )
 
 
+def amount_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add how much of each set or stream is measured, the same for all who are measured."""
+    command = click.option(
+        "--rounds",
+        metavar="N",
+        type=click.IntRange(1),
+        help="How many orders of a set, or seeds of a stream.",
+    )(command)
+    return click.option(
+        "--records", metavar="N", type=click.IntRange(100), help="At most so many records of each."
+    )(command)
+
+
 @bench.command()
 @peers_option("river,moa")
+@amount_options
 @data_options
 @report_options
-def accuracy(tell: Tell, quick: bool, peers: tuple[str, ...], data: Path, cache: Path | None) -> Report:
+def accuracy(
+    tell: Tell,
+    quick: bool,
+    peers: tuple[str, ...],
+    data: Path,
+    cache: Path | None,
+    records: int | None,
+    rounds: int | None,
+) -> Report:
     """Measure how right the answers are on real data, beside River, MOA and naive Bayes.
 
     Every record is answered before it is learned, in three orders of each set. A full run takes hours for
@@ -210,14 +232,25 @@ def accuracy(tell: Tell, quick: bool, peers: tuple[str, ...], data: Path, cache:
     """
     _check_data(data)
     found = find_contenders(peers, accurate.RIVERS, accurate.MOAS, cache, tell)
-    return accurate.accuracy(data, accurate.QUICK if quick else accurate.FULL, found, quick, tell)
+    amount = accurate.QUICK if quick else accurate.FULL
+    amount = accurate.Amount(rounds or amount.orders, records or amount.rows)
+    return accurate.accuracy(data, amount, found, quick, tell)
 
 
 @bench.command()
 @peers_option("river,moa")
+@amount_options
 @data_options
 @report_options
-def drift(tell: Tell, quick: bool, peers: tuple[str, ...], data: Path, cache: Path | None) -> Report:
+def drift(
+    tell: Tell,
+    quick: bool,
+    peers: tuple[str, ...],
+    data: Path,
+    cache: Path | None,
+    records: int | None,
+    rounds: int | None,
+) -> Report:
     """Measure how right the answers stay when a stream changes, beside River's and MOA's adaptive trees.
 
     Two real streams in their natural order and eight of River's generators, which must be installed. A full
@@ -229,7 +262,9 @@ def drift(tell: Tell, quick: bool, peers: tuple[str, ...], data: Path, cache: Pa
     """
     _check_data(data)
     found = find_contenders(peers, drifting.RIVERS, drifting.MOAS, cache, tell)
-    return drifting.drift(data, drifting.QUICK if quick else drifting.FULL, found, quick, tell)
+    amount = drifting.QUICK if quick else drifting.FULL
+    amount = amount._replace(records=records or amount.records, seeds=rounds or amount.seeds)
+    return drifting.drift(data, amount, found, quick, tell)
 
 
 @bench.command()

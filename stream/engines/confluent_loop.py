@@ -261,10 +261,21 @@ class _Session:
         member: Member,
         finished: Finished | None = None,
     ) -> None:
-        offsets = [TopicPartition(p.topic, p.number, end) for p, (_, end) in spans.items()]
+        # Also what has no records of its own, a piece of a snapshot or what came of spare time, is fenced by the
+        # group's generation, which goes with the offsets: whoever lost its partitions must not write of them.
+        places = spans or self._standing()
+        offsets = [TopicPartition(p.topic, p.number, end) for p, (_, end) in places.items()]
         lags = {place: member.lag(place, end) for place, (_, end) in spans.items()}
         told = partial(self._tell, spans, lags, self._written, finished or [])
         writer.write(outputs, offsets, member.group_metadata(), told)
+
+    def _standing(self) -> _Spans:
+        """Return where the models stand."""
+        return {
+            Partition(self._agent.input, number): (offset, offset)
+            for processor in self._processors.values()
+            for number, offset in processor.next_offsets.items()
+        }
 
     def _settle(self) -> None:
         if self._writer is not None:

@@ -1,12 +1,16 @@
 """What the compiled module offers; documented in `predictions.pyx`."""
 
+from collections.abc import Sequence
+
 import numpy as np
 from numpy.typing import NDArray
 
 from learners.learner import Step
 
 class PredictionWriter:
-    def __init__(self, agent: str, model: str, learner: str, topic: str) -> None: ...
+    def __init__(
+        self, agent: str, model: str, learner: str, topic: str, answerers: Sequence[str] = ()
+    ) -> None: ...
     def name_classes(self, names: list[str]) -> None: ...
     def write(
         self,
@@ -19,4 +23,6 @@ class PredictionWriter:
         tree: bytes,
         start: int,
         end: int,
+        by: NDArray[np.int8] | None = None,
+        shares: NDArray[np.float64] | None = None,
     ) -> list[bytes]: ...

@@ -7,7 +7,7 @@ once; counts and probabilities are those of the moment.
 
 cimport cython
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize, PyBytes_GET_SIZE
-from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
+from libc.stdint cimport int8_t, int32_t, int64_t, uint32_t, uint64_t
 from libc.stdlib cimport free, realloc
 from libc.string cimport memcpy
 
@@ -25,20 +25,23 @@ cdef class PredictionWriter:
         model: The model's name.
         learner: The learner's name.
         topic: The input topic.
+        answerers: The names of those who may answer, where there is a choice.
     """
 
     cdef bytes _head, _topic
+    cdef list _answerers  # each of them as JSON
     cdef list _classes  # each class as JSON, by code
     cdef list _order  # codes in the order of names
     cdef dict _paths  # id of a path -> (path, JSON)
     cdef char *_data
     cdef size_t _length, _capacity
 
-    def __cinit__(self, str agent, str model, str learner, str topic):
+    def __cinit__(self, str agent, str model, str learner, str topic, answerers=()):
         self._head = b',"agent":%b,"model":%b,"learner":%b,"prediction":' % (
             _encode(agent), _encode(model), _encode(learner),
         )
         self._topic = b'},"source":{"topic":%b,"partition":' % _encode(topic)
+        self._answerers = [_encode(name) for name in answerers]
         self._classes = []
         self._order = []
         self._paths = {}
@@ -101,6 +104,7 @@ cdef class PredictionWriter:
     def write(
         self, list ids, const int32_t[::1] answers, const uint32_t[:, ::1] counts, list paths,
         const int64_t[:, ::1] places, const int32_t[::1] labels, bytes tree, Py_ssize_t start, Py_ssize_t end,
+        const int8_t[::1] by=None, const double[:, ::1] shares=None,
     ):
         """Return the predictions of the records from `start` to before `end`, all answered by one tree.
 
@@ -114,22 +118,27 @@ cdef class PredictionWriter:
             tree: The tree's version and digest, as JSON without the closing brace.
             start: The first record.
             end: The one after the last.
+            by: Who answered, where there is a choice.
+            shares: How probable each class is by whoever answered.
         """
         cdef Py_ssize_t i
         told = []
         if counts.shape[1] > len(self._classes):
             raise ValueError("there are classes without a name")
+        if by is not None and (shares is None or shares.shape[1] > len(self._classes)):
+            raise ValueError("whoever answered has not said how probable each class is")
         for i in range(start, end):
             told.append(
                 self._write(
-                    <bytes>ids[i], answers[i], counts[i], paths[i], tree, places[i, 0], places[i, 1], labels[i]
+                    <bytes>ids[i], answers[i], counts[i], paths[i], tree, places[i, 0], places[i, 1], labels[i],
+                    -1 if by is None else by[i], None if by is None else shares[i],
                 )
             )
         return told
 
     cdef bytes _write(
         self, bytes id_text, int32_t answer, const uint32_t[::1] counts, path, bytes tree, int64_t partition,
-        int64_t offset, int32_t label,
+        int64_t offset, int32_t label, int by, const double[::1] shares,
     ):
         cdef int32_t code
         cdef int64_t total = 0
@@ -140,7 +149,16 @@ cdef class PredictionWriter:
         self._put(self._head)
         self._put(<bytes>self._classes[answer] if answer >= 0 else b"null")
         self._put(b',"probabilities":{')
-        if answer >= 0:
+        if answer >= 0 and by >= 0:
+            for code in self._order:
+                if shares[code]:
+                    if not first:
+                        self._put(b",")
+                    first = False
+                    self._put(<bytes>self._classes[code])
+                    self._put(b":")
+                    self._put(<bytes>_encode(shares[code]))
+        elif answer >= 0:
             for code in range(counts.shape[0]):
                 total += counts[code]
             for code in self._order:
@@ -171,6 +189,9 @@ cdef class PredictionWriter:
         self._put(b',"offset":')
         self._put_number(offset)
         self._put(b"}")
+        if by >= 0 and answer >= 0:
+            self._put(b',"answered_by":')
+            self._put(<bytes>self._answerers[by])
         if label >= 0:
             self._put(b',"label":')
             self._put(<bytes>self._classes[label])
