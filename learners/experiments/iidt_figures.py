@@ -74,7 +74,7 @@ FIGURES: Mapping[str, tuple[tuple[str, tuple[str, ...]], ...]] = {
     ),
 }
 """Of each figure the sets and the learners tried on them."""
-RUNS: Mapping[str, int] = {"iidt-figure10": 5, "iidt-figure11": 5, "iidt-figure12": 20, "iidt-figure13": 2}
+RUNS: Mapping[str, int] = {"iidt-figure10": 3, "iidt-figure11": 10, "iidt-figure12": 10, "iidt-figure13": 2}
 """How many folds of a cross-validation are tried if nothing is said."""
 TITLES: Mapping[str, str] = {
     "iidt-figure10": "Esmeir and Markovitch, Figure 10: size and accuracy against time",

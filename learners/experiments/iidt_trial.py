@@ -24,7 +24,7 @@ POINTS = 32
 """How many points a curve has."""
 Z = NormalDist().inv_cdf(0.75)
 MOST_R = 1 << 20
-COMMITTEE = 200
+COMMITTEE = 32
 """The most trees of a committee."""
 CONFIDENCE = 0.25
 

@@ -63,6 +63,10 @@ def spare(changes: PlainReader) -> int:
     return sum(change["cause"] is None for change in changes.records)
 
 
+def answered(predictions: PlainReader, count: int) -> bool:
+    return len(predictions.records) >= count
+
+
 def improves(changes: PlainReader, before: int) -> bool:
     return spare(changes) > before
 
@@ -98,7 +102,7 @@ def test_a_worker_killed_while_it_improves_loses_and_doubles_nothing(
         assert producer.flush(30) == 0
         before = spare(changes)
         worker = WorkerProcess(config, log)
-        assert wait_until(lambda: len(predictions.records) >= sent, 60), log.read_text()
+        assert wait_until(partial(answered, predictions, sent), 60), log.read_text()
         assert wait_until(partial(improves, changes, before), 60), log.read_text()
         time.sleep(rng.random())
         worker.kill()
