@@ -58,6 +58,5 @@ def work(trial: AnytimeTrial, data: Path) -> Course:
 def _table(trial: AnytimeTrial, data: Path) -> Table:
     subject = SUBJECTS[trial.subject]
     if subject.make is not None:
-        # Every division has a concept of its own.
-        return subject.make(1_000 * trial.seed + trial.fold)
+        return subject.make(trial.seed)
     return read_table(data / subject.file)
