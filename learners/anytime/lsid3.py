@@ -38,7 +38,8 @@ class BatchLSID3:
         """Return the tree of a table."""
         filling = Filling.of(table)
         x = filling.fill(table.x)
-        assert not isinstance(x, Sparse)
+        if isinstance(x, Sparse):
+            x = _dense(x)
         codes, levels, values = _coded(x, table.arity)
         job = Job(codes, table.labels, levels, table.arity, table.classes, self.repeats, self.seed)
         job.run((1 << 63) - 1)
@@ -113,6 +114,13 @@ class BatchLSID3:
         return leaves
 
 
+def _dense(x: Sparse) -> Floats:
+    """Return rows with their zeros: trees are drawn by looking at every value."""
+    rows = np.zeros((len(x), x.width))
+    rows[np.repeat(np.arange(len(x)), np.diff(x.start)), x.columns] = x.values
+    return rows
+
+
 def _coded(x: Floats, arity: Ints) -> tuple[Ints, Ints, list[Floats]]:
     """Return the codes of each attribute, how many there are, and the numbers behind ranks."""
     codes = np.zeros((x.shape[1], x.shape[0]), dtype=np.int32)
@@ -143,13 +151,15 @@ class LSID3Options(RebuildingOptions, frozen=True):
     Attributes:
         repeats: The paper's r: how many trees are drawn to judge a branch; 0: ID3. It buys better trees of
             hard concepts with time.
+        min_records: Of no effect: LSID3 is right about every record.
         confidence: C4.5's CF: the lower, the more is pruned; none: nothing is, as in the paper's LSID3.
         seed: What random numbers are made from.
     """
 
-    repeats: Annotated[int, msgspec.Meta(ge=0, le=1 << 20)] = 5
+    min_records: Annotated[int, msgspec.Meta(ge=1)] = 1
+    repeats: Annotated[int, msgspec.Meta(ge=0, le=1_000_000)] = 5
     confidence: Annotated[float, msgspec.Meta(gt=0, le=0.5)] | None = None
-    seed: Annotated[int, msgspec.Meta(ge=0, lt=1 << 62)] = 0
+    seed: Annotated[int, msgspec.Meta(ge=0, le=1_000_000_000)] = 0
 
 
 class LSID3(Rebuilding):

@@ -26,13 +26,13 @@ class IIDTOptions(Options, frozen=True):
     """
 
     granularity: Annotated[float, msgspec.Meta(ge=0, le=1)] = 0.1
-    max_repeats: Annotated[int, msgspec.Meta(ge=1, le=1 << 20)] = 1_024
+    max_repeats: Annotated[int, msgspec.Meta(ge=1, le=1_000_000)] = 1_024
     retry: Annotated[float, msgspec.Meta(gt=1, le=100)] = 1.25
     hold_out: Annotated[float, msgspec.Meta(ge=0, le=0.5)] = 0.1
     max_held: Positive = 500
     window: Positive | None = None
     max_instances: Positive = 20_000
-    seed: Annotated[int, msgspec.Meta(ge=0, lt=1 << 62)] = 0
+    seed: Annotated[int, msgspec.Meta(ge=0, le=1_000_000_000)] = 0
 
 
 class IIDTEEOptions(IIDTOptions, frozen=True):

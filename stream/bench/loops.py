@@ -21,6 +21,7 @@ from stream.bench.measure import PeerFailed
 from stream.bench.peers import river_tree
 from stream.collector import look_less_often
 from stream.config import Agent, Batch, Kafka, Limits, Topics
+from stream.config.settings import DEFAULT_LEARNER
 from stream.engines.confluent_loop import ConfluentLoop
 from stream.engines.kafka import REQUEST_SECONDS, base_settings, consumer_settings, producer_settings
 from stream.errors import EngineError
@@ -43,6 +44,8 @@ class Order(NamedTuple):
         batch: How many records make a transaction.
         records: After how many records to end; 0: when told to.
         attributes: What the records have, for those who must know in advance.
+        learner: Which learner our own loop has.
+        idle_share: How much of its spare time it may use.
     """
 
     servers: str
@@ -51,6 +54,8 @@ class Order(NamedTuple):
     batch: int
     records: int = 0
     attributes: tuple[str, ...] = ()
+    learner: str = DEFAULT_LEARNER
+    idle_share: float = 0.5
 
     @property
     def kafka(self) -> Kafka:
@@ -63,6 +68,8 @@ class Order(NamedTuple):
         return Agent(
             name=self.name,
             input=self.input,
+            learner=self.learner,
+            idle_share=self.idle_share,
             topics=Topics(
                 predictions=f"{self.name}.predictions",
                 tree_changes=f"{self.name}.tree-changes",

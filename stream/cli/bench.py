@@ -18,6 +18,7 @@ from stream.bench import accuracy as accurate
 from stream.bench import core as compiled
 from stream.bench import drift as drifting
 from stream.bench import growth as growing
+from stream.bench import idle as idling
 from stream.bench import mdl as describing
 from stream.bench import nt as rebuilding
 from stream.bench import observing, on_broker, on_faust
@@ -335,6 +336,24 @@ def stream(
         return on_faust.faust(amount, Sources(cache, Fetch(fetch), java), quick, tell)
     sizes = on_broker.QUICK if quick else on_broker.FULL
     return on_broker.stream(sizes, peers, Sources(cache, Fetch(fetch), java), quick, tell)
+
+
+@bench.command()
+@source_options
+@broker_errors
+@report_options
+def idle(tell: Tell, quick: bool, cache: Path | None, fetch: str, java: Path | None) -> Report:
+    """Measure whether records wait longer where spare time is spent on a better tree.
+
+    The time from a record to its committed answer, on a real broker, with improving on and off in turn. A
+    full run takes about four minutes.
+
+    \b
+    Examples:
+      espalier bench idle --quick
+    """
+    sizes = idling.QUICK if quick else idling.FULL
+    return idling.idle(sizes, Sources(cache, Fetch(fetch), java), quick, tell)
 
 
 @bench.command()

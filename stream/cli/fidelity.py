@@ -12,6 +12,8 @@ HEAD = """# Fidelity: the figures of the papers, and ours
 P. E. Utgoff, Incremental induction of decision trees, *Machine Learning* 4 (1989), 161-186.
 J. Su, H. Zhang, A fast decision tree learning algorithm, *AAAI* 2006, 500-505.
 H. Bhatia, A. Schuch, An incremental MDL-based decision tree learner, 2008.
+S. Esmeir, S. Markovitch, Anytime induction of decision trees: an iterative improvement approach,
+*AAAI* 2006.
 
 This file is written by `{command}`; do not edit it by hand. A picture of NT's time against the size of the
 data: [nt-scaling.svg](nt-scaling.svg).
@@ -75,6 +77,11 @@ PLACES: Sequence[tuple[str, str, str]] = (
     ("Su and Zhang, Table 3", "nt-table3", "on the 16 of 19 sets that are there"),
     ("Su and Zhang, Table 4", "nt-table4", "on the 16 of 19 sets that are there"),
     ("Su and Zhang, time O(m n)", "nt-scaling", "on made data"),
+    ("Esmeir and Markovitch, Figures 1 to 9", "learners/anytime/", "with eleven corrections; see below"),
+    ("Esmeir and Markovitch, Figure 10", "iidt-figure10", "all four sets"),
+    ("Esmeir and Markovitch, Figure 11", "iidt-figure11", "one run's steps; noisy XOR-5"),
+    ("Esmeir and Markovitch, Figure 12", "iidt-figure12", "without skewing and GATree"),
+    ("Esmeir and Markovitch, Figure 13", "iidt-figure13", "records arrive evenly over the budget"),
     ("Bhatia and Schuch, code lengths and appendix A", "mdl-worked", "equal; four slips are named"),
     ("Bhatia and Schuch, Figures 2 to 6", "learners/mdl/tree.py", "in the paper's order of steps"),
     ("Bhatia and Schuch, SPECT", "mdl-spect", "equal in every order"),

@@ -97,7 +97,19 @@ def listed(context: click.Context, parameter: click.Parameter, wanted: bool) -> 
     help="nt: folds of a run.",
 )
 @click.option("--sets", metavar="A,B", default="", help="nt: the data sets to try. [default: all]")
-@click.option("--quick", is_flag=True, help="nt: one run, two folds of each text, small sizes.")
+@click.option(
+    "--quick",
+    is_flag=True,
+    help="nt: one run, two folds of each text, small sizes. iidt: one fold, little budget.",
+)
+@click.option(
+    "--budget",
+    metavar="X",
+    type=click.FloatRange(min=0, min_open=True),
+    default=1.0,
+    show_default=True,
+    help="iidt: how many times the usual units of work.",
+)
 @click.option("--fresh", is_flag=True, help="nt: forget what was found before, and do it again.")
 @click.option(
     "--cache",
@@ -126,6 +138,7 @@ def reproduce(
     folds: int,
     sets: str,
     quick: bool,
+    budget: float,
     fresh: bool,
     cache: Path | None,
     weka: bool,
@@ -147,6 +160,7 @@ def reproduce(
       espalier reproduce utgoff-example
       espalier reproduce utgoff-table7 --runs 200 --jobs 2 --plot table7.svg
       espalier reproduce nt-table1 --sets iris,vote --runs 2
+      espalier reproduce iidt-figure10 --jobs 2 --plot figure10.svg
       espalier reproduce all --write docs/fidelity.md
     """
     experiments = [one for key, one in EXPERIMENTS.items() if name in (ALL, key)]
@@ -161,7 +175,7 @@ def reproduce(
     kept = usual_place(cache)
     if fresh:
         forget(kept)
-    wishes = Wishes(data, seed, runs, folds, named, jobs, quick, kept, weka, progress)
+    wishes = Wishes(data, seed, runs, folds, named, jobs, quick, kept, weka, progress, budget)
     for trial in (one for one in TRIALS.values() if name in (ALL, one.name)):
         reports.append(trial.perform(wishes))
         click.echo(as_text(reports[-1]) + "\n")

@@ -1,13 +1,15 @@
-"""The experiments of Su and Zhang 2006 by name: what is tried, and the report on it."""
+"""The experiments of Su and Zhang 2006, and of Esmeir and Markovitch 2006, by name."""
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import msgspec
 import numpy as np
 
+from learners.experiments.iidt_figures import RUNS, TITLES, report_of, trials_of
 from learners.experiments.nt_figure1 import figure_1
 from learners.experiments.nt_paper import TABLE_1, TABLE_3
 from learners.experiments.nt_scaling import LARGEST, SKLEARN, scaling
@@ -16,6 +18,7 @@ from learners.experiments.nt_trial import Result, Trial
 from learners.experiments.report import Report
 from stream.config.wording import did_you_mean
 from stream.csv_file import NotThere
+from stream.trials.anytime import check_files, run_anytime
 from stream.trials.running import Advance, keep, recall, run_trials, table_of
 from stream.trials.timing import GET_SKLEARN, dense_seconds, has_sklearn, sklearn_seconds, timings
 from stream.trials.weka import WekaError, ask_weka, weka_jars
@@ -49,6 +52,7 @@ class Wishes:
         kept: Where results are kept; None: nowhere.
         weka: Whether to ask Weka.
         progress: Shows how far it has come.
+        budget: How many times the usual units of work an anytime learner has.
     """
 
     data: Path
@@ -61,6 +65,7 @@ class Wishes:
     kept: Path | None
     weka: bool
     progress: Progress
+    budget: float = 1.0
 
 
 @dataclass(frozen=True)
@@ -119,6 +124,16 @@ def _table_4(wishes: Wishes) -> Report:
     return t_tests("nt-table4", tried("nt-table4", text_trials(wishes), wishes))
 
 
+def _anytime(name: str, wishes: Wishes) -> Report:
+    check_files(name, wishes.data)
+    budget = wishes.budget / 20 if wishes.quick else wishes.budget
+    runs = wishes.runs or (1 if wishes.quick else RUNS[name])
+    trials = trials_of(name, runs, wishes.seed, budget)
+    with wishes.progress(name, len(trials)) as advance:
+        courses = run_anytime(trials, wishes.data, wishes.jobs, advance)
+    return report_of(name, courses, budget)
+
+
 TRIALS: dict[str, TrialExperiment] = {
     one.name: one
     for one in (
@@ -128,6 +143,7 @@ TRIALS: dict[str, TrialExperiment] = {
         TrialExperiment("nt-table3", "Su and Zhang, Table 3: text", _table_3),
         TrialExperiment("nt-table4", "Su and Zhang, Table 4: t-tests of Table 3", _table_4),
         TrialExperiment("nt-scaling", "Su and Zhang, O(m n): time against records and attributes", _scaling),
+        *(TrialExperiment(name, title, partial(_anytime, name)) for name, title in TITLES.items()),
     )
 }
 

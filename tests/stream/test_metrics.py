@@ -25,6 +25,7 @@ from stream.events import (
     Dropped,
     Event,
     Grown,
+    Improved,
     Labelled,
     Learned,
     Processed,
@@ -372,6 +373,7 @@ def one_of_each() -> Iterator[Event]:
     yield Restoring("a", "in", 5, 0.5)
     yield Restored("a", "in", 10, 0.1)
     yield Snapshotted("a", "in", 100, 0.1)
+    yield Improved("a", "in", 500, 1, 40.0, 32.0)
     yield from (SelfChecked("a", "in", result) for result in ("same", "different", "skipped", "failed"))
     yield SelfChecked("a", "in", "same", OpCounts(*range(1, len(OPERATIONS) + 1)))
     yield Labelled("a", [0.5], 3)
