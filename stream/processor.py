@@ -163,7 +163,8 @@ class LearningProcessor:
         changes = [one.value or b"" for one in outputs.others if one.topic == self._place.tree_changes]
         agent, model = self._place.agent, self._place.model
         bits: tuple[float, float] | None = getattr(self.learner, "description_bits", None)
-        self._observe(Grown(agent, model, outline_size, self.learner.retained, held, changes, bits))
+        drops: tuple[str, int] | None = getattr(self.learner, "past_drops", None)
+        self._observe(Grown(agent, model, outline_size, self.learner.retained, held, changes, bits, drops))
         return outputs
 
     def _reject(self, record: Record, error: RejectedRecord) -> None:
