@@ -214,6 +214,7 @@ class Grown(NamedTuple):
     model_bytes: int | None = None
     changes: Sequence[bytes] = ()
     description_bits: tuple[float, float] | None = None
+    past_drops: tuple[str, int] | None = None
 
 
 class Processed(NamedTuple):

@@ -4,7 +4,6 @@ A processor belongs to one model of one agent. Everything it knows is in its jou
 that replays the journal goes on exactly where this one stands.
 """
 
-import hashlib
 from collections.abc import Callable, Sequence
 from typing import Protocol
 
@@ -41,6 +40,7 @@ from stream.fast.predictions import PredictionWriter
 from stream.fast.rows import RowReader
 from stream.intake import Codings, Intake, Segment
 from stream.journal import FORMAT, WITH_IMPROVING, Block, JournalEntry, pack, unpack
+from stream.model_state import ModelState, settings_digest
 from stream.record import Output, Outputs, Record, Run
 from stream.telling import Place, Telling
 
@@ -93,20 +93,6 @@ class Processor(Protocol):
         ...
 
 
-class _State(msgspec.Struct, array_like=True, frozen=True):
-    """The state of a model as a whole; `learner_state` is the learner's own snapshot."""
-
-    format: int
-    model: str
-    sequence: int
-    learner: str
-    settings: str
-    next_offsets: dict[int, int]
-    version: int
-    digest: str
-    learner_state: bytes
-
-
 class LearningProcessor:
     """Answers each record, then learns from it, and tells what came of it.
 
@@ -124,7 +110,7 @@ class LearningProcessor:
         self._observe = observe
         self._sequence = 0
         self._digest = digest(None)
-        self._settings = _settings_digest(learner)
+        self._settings = settings_digest(learner)
         self._writer = PredictionWriter(place.agent, place.model, learner.name, place.topic, ANSWERERS)
         self._decoder = decoder
         self._improved = 0
@@ -185,7 +171,8 @@ class LearningProcessor:
         changes = [one.value or b"" for one in outputs.others if one.topic == self._place.tree_changes]
         agent, model = self._place.agent, self._place.model
         bits: tuple[float, float] | None = getattr(self.learner, "description_bits", None)
-        self._observe(Grown(agent, model, outline_size, self.learner.retained, held, changes, bits))
+        drops: tuple[str, int] | None = getattr(self.learner, "past_drops", None)
+        self._observe(Grown(agent, model, outline_size, self.learner.retained, held, changes, bits, drops))
 
     # ---- spare time
 
@@ -346,7 +333,7 @@ class LearningProcessor:
             raise StateError(f"{where} follows entry {self._sequence - 1}. Part of the journal is missing")
         self._check_origin(told, where)
 
-    def _check_origin(self, told: "JournalEntry | _State", where: str) -> None:
+    def _check_origin(self, told: "JournalEntry | ModelState", where: str) -> None:
         if told.model != self._place.model:
             raise StateError(f'{where} is of model "{told.model}", not "{self._place.model}"')
         if told.learner != self.learner.name or told.settings != self._settings:
@@ -361,7 +348,7 @@ class LearningProcessor:
         """Return the whole state, which must be that of a moment when all of it is in the journal."""
         assert not self._improved, "units that are not in the journal would be spent again"
         return msgspec.msgpack.encode(
-            _State(
+            ModelState(
                 format=FORMAT,
                 model=self._place.model,
                 sequence=self._sequence,
@@ -382,7 +369,7 @@ class LearningProcessor:
         """
         where = f"a snapshot of {self._place.model}"
         try:
-            told = msgspec.msgpack.decode(state, type=_State)
+            told = msgspec.msgpack.decode(state, type=ModelState)
             self._check_origin(told, where)
             learner = restore_learner(told.learner_state, self.learner.codes.limits)
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError, SnapshotError) as error:
@@ -401,9 +388,3 @@ class LearningProcessor:
 def _cause(record: Record, id_text: bytes) -> Cause:
     where = record.partition
     return Cause(where.topic, where.number, record.offset, msgspec.json.decode(id_text))
-
-
-def _settings_digest(learner: Learner) -> str:
-    """Return a digest of what decides how a learner grows its tree."""
-    told = msgspec.json.encode([learner.name, learner.options, learner.schema], order="deterministic")
-    return hashlib.sha256(told).hexdigest()[:16]

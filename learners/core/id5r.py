@@ -335,6 +335,12 @@ class ID5R:
         """How often the past was dropped."""
         return 0 if self.voices is None else self.voices.drops
 
+    @property
+    def past_drops(self) -> tuple[str, int] | None:
+        """By which rule and how often the past was dropped; None where nobody watches for it."""
+        rule = self.options.in_effect().drift
+        return None if rule is None else (rule, self.drops)
+
     # ---- snapshots
 
     def snapshot(self) -> bytes:

@@ -138,7 +138,7 @@ def _known(values: Mapping[str, Value]) -> dict[str, Value]:
 
 
 class MoaRunner:
-    """MOA's learners over the records of a contest, each in a JVM of its own, which is warm where speed matters.
+    """MOA's learners over the records of a contest, each in a JVM of its own; it is warm where speed matters.
 
     Args:
         jars: Where its jars are.

@@ -261,8 +261,8 @@ class _Session:
         member: Member,
         finished: Finished | None = None,
     ) -> None:
-        # Also what has no records of its own, a piece of a snapshot or what came of spare time, is fenced by the
-        # group's generation, which goes with the offsets: whoever lost its partitions must not write of them.
+        # Also what has no records of its own, a piece of a snapshot or what came of spare time, is fenced by
+        # the group's generation, which goes with the offsets: whoever lost its partitions must not write.
         places = spans or self._standing()
         offsets = [TopicPartition(p.topic, p.number, end) for p, (_, end) in places.items()]
         lags = {place: member.lag(place, end) for place, (_, end) in spans.items()}

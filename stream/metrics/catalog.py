@@ -110,6 +110,13 @@ METRICS: tuple[Metric, ...] = (
         "them. The sum is the description length.",
     ),
     Metric(
+        "past_drops",
+        "gauge",
+        (*_A, "rule"),
+        "How often the models have dropped their past because answers got worse, by the rule that said so, "
+        "where one watches for it.",
+    ),
+    Metric(
         "tree_matches_batch",
         "gauge",
         _A,
@@ -199,6 +206,7 @@ LABELS: dict[str, str] = {
     "scope": "`topic` or `partition`: what one model learns from",
     "outcome": "`learned` (and answered), `predicted` (no label), `dead_letter`",
     "reason": "why: [records.md](records.md#dead-letter)",
+    "rule": "`ddm`, `verified`: [choosing.md](choosing.md#when-the-stream-changes)",
     "correct": "`true` or `false`",
     "class": f"the first {MOST_CLASSES} classes by name, `{OTHER}` for all others",
     "answer": f"as `class`; `{NONE}` where there was no answer",

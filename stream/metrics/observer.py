@@ -69,6 +69,7 @@ class Metrics:
         self._answers: dict[str, Answers] = {}
         self._sizes: dict[str, dict[str, Grown]] = {}
         self._described: set[str] = set()
+        self._watching: dict[str, set[str]] = {}
         self._assigned: dict[str, set[tuple[str, int]]] = {}
         self._verdicts: dict[str, dict[str, bool]] = {}
         self._began: dict[str, float] = {}
@@ -221,6 +222,10 @@ class Metrics:
             self._described.add(agent)
             self._set("description_length", agent, "tree", to=sum(tree for tree, _ in bits))
             self._set("description_length", agent, "exceptions", to=sum(data for _, data in bits))
+        drops = [grown.past_drops for grown in models if grown.past_drops is not None]
+        for rule in {rule for rule, _ in drops} | self._watching.get(agent, set()):
+            self._watching.setdefault(agent, set()).add(rule)
+            self._set("past_drops", agent, rule, to=sum(count for by, count in drops if by == rule))
 
     def _improved(self, event: Improved) -> None:
         self._count("improve_units", event.agent, by=event.units)

@@ -12,7 +12,9 @@ from prometheus_client.openmetrics.parser import (
 )
 from prometheus_client.parser import text_string_to_metric_families
 
+from learners import LEARNERS
 from learners.change import ChangeKind
+from learners.learner import make_options
 from learners.ops import OPERATIONS, OpCounts
 from learners.outline import Size
 from learners.schema import Misfit
@@ -41,6 +43,7 @@ from stream.events import (
 from stream.metrics import ACCURACY_WINDOWS, Metrics, exposition
 from stream.metrics.catalog import ALL, METRICS, MOST_CLASSES, NONE, OTHER
 from stream.record import Partition, Record
+from tests.stream.stories import INPUT, make, records_of, told_by
 
 Series = tuple[str, tuple[tuple[str, str], ...]]
 WINDOWS = (*map(str, ACCURACY_WINDOWS), ALL)
@@ -144,6 +147,19 @@ def test_the_size_is_the_sum_over_models_and_the_depth_the_deepest(metrics: Metr
     assert value(metrics, "espalier_tree_depth", agent="a") == 3
     assert value(metrics, "espalier_instances_retained", agent="a") == 130
     assert value(metrics, "espalier_tree_nodes", agent="b", kind="leaf") == 1
+
+
+def test_a_drop_of_the_past_is_a_tree_change_and_is_counted_by_its_rule(metrics: Metrics) -> None:
+    options = make_options(LEARNERS["id5r"].options_type, {"preset": "adaptive"})
+    agent = Agent(name="a", input=INPUT, learner="id5r", options=options)
+    values = [
+        json.dumps({"x": "ab"[n % 2], "class": "yn"[(n % 2) ^ (n >= 300)]}).encode() for n in range(600)
+    ]
+    told = told_by(make(agent, metrics.observe).process(records_of(values)), agent)
+    drops = sum(change["kind"] == "dropped" for one in told.changes for change in one["changes"])
+    assert drops == 1
+    assert value(metrics, "espalier_past_drops", agent="a", rule="ddm") == drops
+    assert value(metrics, "espalier_tree_changes_total", agent="a", kind="dropped") == drops
 
 
 def test_a_batch_is_timed(metrics: Metrics) -> None:
@@ -336,6 +352,7 @@ def test_every_label_value_is_of_a_closed_set_or_from_the_configuration(metrics:
         "operation": set(OPERATIONS),
         "kind": {kind.value for kind in ChangeKind} | {"leaf", "decision"},
         "part": {"tree", "exceptions"},
+        "rule": {"ddm", "verified"},
         "reason": {misfit.value for misfit in Misfit},
         "result": {"committed", "aborted", "same", "different", "skipped", "failed"},
     }
@@ -365,7 +382,7 @@ def one_of_each() -> Iterator[Event]:
     yield Turn("a", 0)
     yield Learned("a", 2, OpCounts(*range(1, len(OPERATIONS) + 1)), tuple(ChangeKind))
     yield from (Dropped("a", misfit.value) for misfit in Misfit)
-    yield Grown("a", "in", Size(3, 2, 1), 5, 1_000, description_bits=(7.5, 20.0))
+    yield Grown("a", "in", Size(3, 2, 1), 5, 1_000, description_bits=(7.5, 20.0), past_drops=("ddm", 2))
     yield Processed("a", 10, 0.1)
     yield Committed("a", "committed", 0.1)
     yield Committed("a", "aborted", 0.1)
