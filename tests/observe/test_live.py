@@ -1,5 +1,6 @@
 """Every query that is shipped returns data: a real Prometheus has scraped a real worker on a real Kafka."""
 
+import itertools
 import json
 import subprocess
 import sys
@@ -13,7 +14,7 @@ import pytest
 from stream.broker import Broker
 from stream.config import Agent, Kafka
 from stream.engines.kafka import Sender, Topics
-from stream.generators import GENERATORS
+from stream.generators import GENERATORS, xor
 from stream.topics import plans_for
 from tests.observe.expressions import Shipped, filled_in, of_annotations, of_panels, of_rules, of_variables
 from tests.observe.prometheus import Prometheus, free_port, program
@@ -39,7 +40,16 @@ learner = "id4"
 name = "short"
 input = "{topic}"
 learner = "mdl"
+[[agent]]
+name = "patient"
+input = "{topic}.parity"
+learner = "iidt-ts"
 """
+
+
+AGENTS = ("exact", "simple", "short", "patient")
+PARITY = ".parity"
+"""The topic of an agent that learns in its spare time what no greedy tree does."""
 
 
 class Run:
@@ -59,6 +69,8 @@ class Run:
 def _feed(kafka: Kafka, topic: str, stop: threading.Event) -> None:
     """Send a stream that drifts, with a dead letter now and then, and moments without any label."""
     sender = Sender(kafka)
+    for instance in itertools.islice(xor(1, bits=3, others=3), 300):
+        sender.send(f"{topic}{PARITY}", json.dumps(instance).encode())
     for number, instance in enumerate(GENERATORS["stagger"](1)):
         if number % 50 == 0:
             sender.send(topic, b"not JSON")
@@ -78,8 +90,8 @@ def run(broker: Broker, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ru
     Topics(kafka).create(
         {
             plan.name: plan
-            for name in ("exact", "simple", "short")
-            for plan in plans_for(Agent(name, topic), 2)
+            for name in AGENTS
+            for plan in plans_for(Agent(name, f"{topic}{PARITY}" if name == "patient" else topic), 2)
         }.values()
     )
     file = directory / "espalier.toml"
@@ -147,8 +159,8 @@ def test_every_variable_offers_something(run: Run) -> None:
         values = run.prometheus.ask(f"label/{label}/values", **{"match[]": filled_in(series)})
         assert values, where
         seen[label] = values
-    assert seen["agent"] == ["exact", "short", "simple"]
-    assert seen["topic"] == ["observe.input"]
+    assert seen["agent"] == sorted(AGENTS)
+    assert seen["topic"] == ["observe.input", f"observe.input{PARITY}"]
     assert seen["job"] == ["espalier"]
 
 

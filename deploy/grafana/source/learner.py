@@ -208,6 +208,20 @@ def _tree() -> tuple[Panel, ...]:
             mappings={"1": ("yes", "green"), "0": ("no", "red")},
         ),
         lines(
+            "Spare time spent on better trees",
+            "Units of work each second that learners which can use it (lsid3, iidt-ts, iidt-ee) got while no "
+            "record waited, and attempts each minute that made a tree better.",
+            "short",
+            Query(rate("espalier_improve_units_total"), "{{agent}}: units a second"),
+            Query(f"60 * {rate('espalier_improvements_total')}", "{{agent}}: improvements a minute"),
+        ),
+        lines(
+            "Before and after the last improvement",
+            "What improving makes smaller: the leaves of the tree, or the errors to be expected of it.",
+            "short",
+            Query(latest("espalier_improve_quality", "agent, moment", how="sum"), "{{agent}}: {{moment}}"),
+        ),
+        lines(
             "Description length",
             "Bits that say the tree and bits that say what it gets wrong, of agents whose learner keeps "
             "their sum small (mdl). Exceptions that grow while the tree does not are noise; both growing "
