@@ -4,7 +4,6 @@ A processor belongs to one model of one agent. Everything it knows is in its jou
 that replays the journal goes on exactly where this one stands.
 """
 
-import hashlib
 from collections.abc import Callable, Sequence
 from typing import Protocol
 
@@ -41,7 +40,7 @@ from stream.fast.rows import RowReader
 from stream.intake import Codings, Intake, Segment
 from stream.journal import FORMAT, WITH_IMPROVING, Block, JournalEntry, pack, unpack
 from stream.record import Output, Outputs, Record, Run
-from stream.telling import Place, Telling
+from stream.telling import Place, Telling, cause_of, settings_digest
 
 Observe = Callable[[Event], None]
 
@@ -123,7 +122,7 @@ class LearningProcessor:
         self._observe = observe
         self._sequence = 0
         self._digest = digest(None)
-        self._settings = _settings_digest(learner)
+        self._settings = settings_digest(learner)
         self._writer = PredictionWriter(place.agent, place.model, learner.name, place.topic)
         self._decoder = decoder
         self._improved = 0
@@ -245,7 +244,7 @@ class LearningProcessor:
             learned = result.learned[index]
             assert learned is not None
             self._predict(told, start, index + 1)
-            cause = _cause(segment.records[index], segment.ids[index])
+            cause = cause_of(segment.records[index], segment.ids[index])
             self._outputs.others.append(self._tree_change(cause, learned))
             kinds += [change.kind for change in learned.changes]
             start = index + 1
@@ -395,14 +394,3 @@ class LearningProcessor:
         self._take(learner)
         self._sequence, self._digest, self.version = told.sequence, told.digest, told.version
         self.next_offsets = dict(told.next_offsets)
-
-
-def _cause(record: Record, id_text: bytes) -> Cause:
-    where = record.partition
-    return Cause(where.topic, where.number, record.offset, msgspec.json.decode(id_text))
-
-
-def _settings_digest(learner: Learner) -> str:
-    """Return a digest of what decides how a learner grows its tree."""
-    told = msgspec.json.encode([learner.name, learner.options, learner.schema], order="deterministic")
-    return hashlib.sha256(told).hexdigest()[:16]

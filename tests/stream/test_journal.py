@@ -72,7 +72,7 @@ def test_what_has_no_format_is_no_entry(body: object) -> None:
     assert not isinstance(caught.value, NewerFormat)
 
 
-@given(st.integers(FORMAT + 1, 2**32), st.lists(st.integers() | st.text(), max_size=3))
+@given(st.integers(WITH_IMPROVING + 1, 2**32), st.lists(st.integers() | st.text(), max_size=3))
 def test_a_newer_format_is_told_from_damage(number: int, rest: list[object]) -> None:
     plain = [value for value in rest if not isinstance(value, int) or abs(value) < 2**63]
     message = seal(msgspec.msgpack.encode([number, *plain]))

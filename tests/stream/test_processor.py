@@ -21,7 +21,7 @@ from stream.config import Agent, Limits
 from stream.engine import unit_of
 from stream.errors import NewerFormat, RejectedRecord, StateError
 from stream.events import Answered, Dropped, Event, Grown, Learned
-from stream.journal import FORMAT, JournalEntry, pack, seal, unpack
+from stream.journal import WITH_IMPROVING, JournalEntry, pack, seal, unpack
 from stream.processor import LearningProcessor
 from stream.record import Output, Partition, Record
 from stream.replica import Replica
@@ -431,9 +431,9 @@ def test_a_flipped_byte_is_refused(data: st.DataObject) -> None:
 
 def test_a_newer_format_is_refused_as_such(journal: list[bytes]) -> None:
     body: list[object] = msgspec.msgpack.decode(journal[0][:-4])
-    newer = seal(msgspec.msgpack.encode([FORMAT + 1, "another", {"lay": "out"}]))
-    for message in (newer, seal(msgspec.msgpack.encode([FORMAT + 1, *body[1:]]))):
-        with pytest.raises(NewerFormat, match=f"format {FORMAT + 1}"):
+    newer = seal(msgspec.msgpack.encode([WITH_IMPROVING + 1, "another", {"lay": "out"}]))
+    for message in (newer, seal(msgspec.msgpack.encode([WITH_IMPROVING + 1, *body[1:]]))):
+        with pytest.raises(NewerFormat, match=f"format {WITH_IMPROVING + 1}"):
             replayed([message])
 
 
