@@ -181,6 +181,9 @@ def test_every_metric_in_a_query_exists_and_every_metric_is_in_a_query() -> None
     left_out = {
         "espalier_agent_info": "it fills the variables",
         "espalier_description_bits": "only the learner mdl counts bits",
+        "espalier_improve_units_total": "only learners that improve in spare time count them",
+        "espalier_improvements_total": "only learners that improve in spare time count them",
+        "espalier_improve_quality": "only learners that improve in spare time count it",
         "espalier_label_delay_seconds": "no labels come late yet",
         "espalier_labels_pending": "no labels come late yet",
         "espalier_predict_seconds": "only where records have no label",

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from learners.codes import Growth
 from stream.errors import NewerFormat, StateError
-from stream.journal import CHECKSUM_BYTES, FORMAT, Block, JournalEntry, pack, seal, unpack
+from stream.journal import CHECKSUM_BYTES, FORMAT, WITH_IMPROVING, Block, JournalEntry, pack, seal, unpack
 
 codes = st.integers(0, 300)
 growths = st.builds(
@@ -76,7 +76,7 @@ def test_what_has_no_format_is_no_entry(body: object) -> None:
 def test_a_newer_format_is_told_from_damage(number: int, rest: list[object]) -> None:
     plain = [value for value in rest if not isinstance(value, int) or abs(value) < 2**63]
     message = seal(msgspec.msgpack.encode([number, *plain]))
-    with pytest.raises(NewerFormat, match=f"format {number}; this version reads up to {FORMAT}"):
+    with pytest.raises(NewerFormat, match=f"format {number}; this version reads up to {WITH_IMPROVING}"):
         unpack(message)
     damaged = bytes([message[0] ^ 1]) + message[1:]
     with pytest.raises(StateError, match="checksum") as caught:
