@@ -42,7 +42,7 @@ from stream.intake import Codings, Intake, Segment
 from stream.journal import FORMAT, WITH_IMPROVING, Block, JournalEntry, pack, unpack
 from stream.model_state import ModelState, settings_digest
 from stream.record import Output, Outputs, Record, Run
-from stream.telling import Place, Telling
+from stream.telling import Place, Telling, cause_of
 
 Observe = Callable[[Event], None]
 
@@ -233,7 +233,7 @@ class LearningProcessor:
             learned = result.learned[index]
             assert learned is not None
             self._predict(told, start, index + 1)
-            cause = _cause(segment.records[index], segment.ids[index])
+            cause = cause_of(segment.records[index], segment.ids[index])
             self._outputs.others.append(self._tree_change(cause, learned))
             kinds += [change.kind for change in learned.changes]
             start = index + 1
@@ -383,8 +383,3 @@ class LearningProcessor:
         self._take(learner)
         self._sequence, self._digest, self.version = told.sequence, told.digest, told.version
         self.next_offsets = dict(told.next_offsets)
-
-
-def _cause(record: Record, id_text: bytes) -> Cause:
-    where = record.partition
-    return Cause(where.topic, where.number, record.offset, msgspec.json.decode(id_text))

@@ -11,9 +11,10 @@ from learners.codes import Codes
 from learners.core.batches import Answers
 from learners.learner import Prediction as Answer
 from stream.codec import encode
-from stream.events import LeafCounts, Prediction, Source, TreeName
+from stream.events import Cause, LeafCounts, Prediction, Source, TreeName
 from stream.fast.predictions import PredictionWriter
 from stream.intake import Segment
+from stream.record import Record
 
 
 class Place(NamedTuple):
@@ -115,3 +116,9 @@ class Telling:
                 correct=msgspec.UNSET if label < 0 else answer.answer == known,
             )
         )
+
+
+def cause_of(record: Record, id_text: bytes) -> Cause:
+    """Return what to call a record that changed a tree; `id_text` is its id in JSON."""
+    where = record.partition
+    return Cause(where.topic, where.number, record.offset, msgspec.json.decode(id_text))

@@ -43,13 +43,30 @@ cdef list in_order(Node root):
 
 
 cpdef double errors_of(Node root, double confidence, double z):
-    """Return the errors to be expected of a subtree: those of its leaves."""
-    cdef Node node
-    cdef double total = 0
-    for node in in_order(root):
-        if node.test < 0:
-            total += leaf_errors(node, confidence, z)
-    return total
+    """Return the errors to be expected of a subtree: those of its leaves. They are kept."""
+    cdef list stack = [root]
+    cdef Node node, below
+    cdef bint waits
+    cdef double total
+    while stack:
+        node = stack[len(stack) - 1]
+        if node.errors < 0:
+            if node.test < 0:
+                node.errors = leaf_errors(node, confidence, z)
+            else:
+                waits = False
+                total = 0
+                for below in node.branches.values():
+                    if below.errors < 0:
+                        stack.append(below)
+                        waits = True
+                    else:
+                        total += below.errors
+                if waits:
+                    continue
+                node.errors = total
+        stack.pop()
+    return root.errors
 
 
 cpdef prune(Forest forest, Node root, double confidence, double z):
@@ -68,6 +85,7 @@ cpdef prune(Forest forest, Node root, double confidence, double z):
                 rows = forest.rows_below(node)
                 node.test, node.numeric, node.branches, node.rows = -1, False, {}, rows
                 node.shape = node.explained = None
+                node.leaves = -1
             else:
                 leaf = total
         errors[node] = leaf
@@ -105,83 +123,100 @@ cdef class Policy:
             return errors_of(root, self.confidence, self.z)
         return <double>forest.size(root)
 
-    def utilities(self, Forest forest):
-        """Return of each node: itself, its parent's place, its branch, cost, benefit; parents first."""
-        cdef list nodes = [], parents = [], values = [], left = [], least = [], worth
-        cdef list stack
+    cdef tuple walk(self, Forest forest, long long top):
+        """Return the nodes that may be improved, their parents' places, branches, costs and benefits.
+
+        Args:
+            forest: The tree.
+            top: The most that any node's next attempt is allowed: where even that would cost too little,
+                nothing below needs to be looked at.
+        """
+        cdef list nodes = [], parents = [], values = [], masks = [], left = [], costs = [], benefits = []
+        cdef list waiting = [forest.root], above = [-1], through = [0]
         cdef Node node, below
-        cdef Py_ssize_t i, width = forest.width, a
-        cdef double cost, bound
+        cdef Py_ssize_t a, place, parent
+        cdef double cost, bound, most = -1, cube
         cdef long long attributes, n
-        if forest.root is None:
-            return []
-        tested = bytes(width)
-        stack = [(forest.root, -1, 0, tested)]
-        known = {}
-        while stack:
-            node, parent, value, tested = stack.pop()
-            if tested not in known:
-                # Attributes that can still be tested, and the fewest values of one.
-                domains = [2 if forest.numeric[a] else forest.domain[a] for a in range(width) if not tested[a]]
-                nominal = sum(1 for a in range(width) if not tested[a] and not forest.numeric[a])
-                known[tested] = nominal, min([d for d in domains if d > 1], default=2)
-            nodes.append(node)
-            parents.append(parent)
-            values.append(value)
-            nominal, fewest = known[tested]
-            left.append(nominal)
-            least.append(fewest)
-            if node.test >= 0:
-                below_tested = tested
-                if not node.numeric:
-                    below_tested = tested[: node.test] + b"\1" + tested[node.test + 1 :]
-                i = len(nodes) - 1
-                stack.extend((below, i, branch, below_tested) for branch, below in reversed(node.branches.items()))
-        worth = [0.0] * len(nodes)
-        for i in range(len(nodes) - 1, -1, -1):
-            node = nodes[i]
-            if node.test < 0:
-                worth[i] += leaf_errors(node, self.confidence, self.z) if self.by_errors else 1.0
-            elif not self.by_errors:
-                worth[i] += (2 if node.numeric else forest.domain[node.test]) - len(node.branches)
-            if parents[i] >= 0:
-                worth[parents[i]] += worth[i]
-        found = []
-        for i in range(len(nodes)):
-            node = nodes[i]
-            attributes = <long long>left[i] + node.tests
-            cost = <double>self.next_r(node) * node.n * attributes * attributes * attributes
+        cdef bint numbers = any(forest.numeric)
+        # Attributes by how many values they have, the fewest first.
+        groups = {}
+        nominal = 0
+        for a in range(forest.width):
+            domain = 2 if forest.numeric[a] else forest.domain[a]
+            if domain > 1:
+                groups[domain] = groups.get(domain, 0) | 1 << a
+            nominal += not forest.numeric[a]
+        ordered = sorted(groups.items())
+        self.worth(forest, forest.root)
+        while waiting:
+            node, parent, value = waiting.pop(), above.pop(), through.pop()
+            place = len(nodes)
+            mask, free = 0, nominal
+            if parent >= 0:
+                mask, free = masks[parent], left[parent]
+                if not (<Node>nodes[parent]).numeric:
+                    mask |= 1 << (<Node>nodes[parent]).test
+                    free -= 1
+            attributes = <long long>free + node.tests
+            cube = <double>attributes * attributes * attributes
+            cost = <double>self.next_r(node) * node.n * cube
+            if most < 0:
+                most = cost
             if self.by_errors:
                 bound = 0
                 for n in node.counts:
                     bound += expected_errors(n, 0, self.confidence, self.z)
+                bound = node.errors - bound
             else:
-                bound = <double>least[i] * <double>least[i]
-            found.append((node, parents[i], values[i], cost, <double>worth[i] - bound))
-        return found
+                fewest = 2
+                for domain, members in ordered:
+                    if members & ~mask:
+                        fewest = domain
+                        break
+                bound = node.leaves - <double>fewest * <double>fewest
+            nodes.append(node)
+            parents.append(parent)
+            values.append(value)
+            masks.append(mask)
+            left.append(free)
+            costs.append(cost)
+            benefits.append(bound)
+            if node.test >= 0 and (numbers or <double>top * node.n * cube >= self.granularity * most):
+                for branch, below in reversed(node.branches.items()):
+                    if below.test >= 0 or self.by_errors:
+                        waiting.append(below)
+                        above.append(place)
+                        through.append(branch)
+        return nodes, parents, values, costs, benefits
 
-    def choose(self, Forest forest):
+    def utilities(self, Forest forest):
+        """Return of each node that may be improved: itself, its parent's place, branch, cost and benefit."""
+        return [] if forest.root is None else list(zip(*self.walk(forest, 1 << 60), strict=True))
+
+    def choose(self, Forest forest, long long top=1 << 60):
         """Return how many nodes there are, and the one to improve next, the way to it and its allowance."""
         cdef Node node
         cdef double best = 0, cost, benefit, most
         cdef Py_ssize_t place, chosen = -1
-        found = self.utilities(forest)
-        if not found:
+        if forest.root is None:
             return 0, None
-        most = found[0][3]
-        for place, (node, _, _, cost, benefit) in enumerate(found):
-            if benefit <= 1e-9 or cost <= 0 or node.stuck or (node.test < 0 and not self.by_errors):
+        nodes, parents, values, costs, benefits = self.walk(forest, top)
+        forest.size(forest.root)
+        most = costs[0]
+        for place in range(len(nodes)):
+            node, cost, benefit = nodes[place], costs[place], benefits[place]
+            if benefit <= 1e-9 or cost <= 0 or node.stuck:
                 continue
-            if cost < self.granularity * most or self.next_r(node) > self.most:
+            if (node.test < 0 and not self.by_errors) or cost < self.granularity * most:
                 continue
-            if benefit / cost > best:
+            if benefit / cost > best and self.next_r(node) <= self.most:
                 best, chosen = benefit / cost, place
         if chosen < 0:
-            return len(found), None
-        node = found[chosen][0]
+            return forest.root.nodes, None
+        node = nodes[chosen]
         path = []
         place = chosen
-        while found[place][1] >= 0:
-            path.append(found[place][2])
-            place = found[place][1]
-        return len(found), (node, path[::-1], self.next_r(node))
+        while parents[place] >= 0:
+            path.append(values[place])
+            place = parents[place]
+        return forest.root.nodes, (node, path[::-1], self.next_r(node))

@@ -19,6 +19,10 @@ cdef class Node:
     cdef public object shape       # the outline, whose counts may be older
     cdef public int shown          # the class that a leaf answers in it
     cdef public object explained   # the decisions that lead to it
+    cdef public long long leaves   # of the subtree, as of an epoch
+    cdef public long long nodes
+    cdef public long long epoch
+    cdef public double errors      # to be expected of the subtree; -1: to be found anew
 
     cpdef become(self, Node other)
 
@@ -35,6 +39,7 @@ cdef class Forest:
     cdef public list lacking       # whether it was missing
     cdef public list numeric
     cdef public list ranks         # of each class its place among equally frequent ones
+    cdef public long long epoch    # changes when a domain grows, and all sizes with it
 
     cpdef widen(self, int width, list declared, list numeric)
     cpdef long long put(self, list row, int label)
@@ -51,3 +56,4 @@ cdef class Forest:
     cpdef tuple find(self, Node root, list row)
     cpdef bint alike(self, long long one, long long other)
     cpdef long long size(self, Node root)
+    cdef bint is_sized(self, Node node)

@@ -20,6 +20,9 @@ class Node:
     shape: object
     shown: int
     explained: object
+    leaves: int
+    nodes: int
+    errors: float
     def become(self, other: Node) -> None: ...
 
 class Made:

@@ -22,6 +22,7 @@ cdef class Node:
 
     def __cinit__(self):
         self.test = self.shown = -1
+        self.leaves, self.errors = -1, -1
         self.branches = {}
         self.counts = []
         self.rows = []
@@ -33,6 +34,7 @@ cdef class Node:
         self.last_r, self.tried = other.last_r, other.tried
         self.counts, self.n, self.label = other.counts, other.n, other.label
         self.shape = self.explained = None
+        self.leaves, self.errors = -1, -1
 
 
 cdef int compare(const void *one, const void *other) noexcept nogil:
@@ -98,8 +100,10 @@ cdef class Forest:
                 if not self.lacking[a]:
                     self.lacking[a] = True
                     self.domain[a] = self.known[a] + 1
+                    self.epoch += 1
             elif not self.numeric[a] and <long long>code > <long long>self.known[a]:
                 self.known[a] = code
+                self.epoch += 1
                 self.domain[a] = <long long>code + (1 if self.lacking[a] else 0)
         self.y[place] = label
         self.next += 1
@@ -164,6 +168,7 @@ cdef class Forest:
         counts[label] = counts[label] + by
         node.n += by
         node.explained = None
+        node.errors = -1
         cdef int best = node.label if node.n > by else -1
         if by > 0 and best >= 0:
             if best != label and (
@@ -256,19 +261,37 @@ cdef class Forest:
                 return False
         return True
 
+    cdef bint is_sized(self, Node node):
+        return node.leaves >= 0 and node.epoch == self.epoch
+
     cpdef long long size(self, Node root):
-        """Return the number of leaves; a value of a nominal test that has no branch counts as one."""
+        """Return the number of leaves; a value of a nominal test that has no branch counts as one.
+
+        It is kept, as is the number of nodes, so that a change costs the nodes on its path.
+        """
         cdef list stack = [root]
-        cdef Node node
-        cdef long long leaves = 0
+        cdef Node node, below
+        cdef bint waits
         while stack:
-            node = stack.pop()
-            if node.test < 0:
-                leaves += 1
-            else:
-                leaves += (2 if node.numeric else <long long>self.domain[node.test]) - len(node.branches)
-                stack.extend(node.branches.values())
-        return leaves
+            node = stack[len(stack) - 1]
+            if not self.is_sized(node):
+                waits = False
+                for below in node.branches.values():
+                    if not self.is_sized(below):
+                        stack.append(below)
+                        waits = True
+                if waits:
+                    continue
+                node.leaves = node.nodes = 1
+                if node.test >= 0:
+                    node.leaves = 2 if node.numeric else <long long>self.domain[node.test]
+                    node.leaves -= len(node.branches)
+                    for below in node.branches.values():
+                        node.leaves += below.leaves
+                        node.nodes += below.nodes
+                node.epoch = self.epoch
+            stack.pop()
+        return root.leaves
 
     # ---- trees to be built
 

@@ -16,7 +16,16 @@ from learners.anytime._tree import Forest, Made, Node
 UNIT_VALUES = 256
 """How many values looked at cost a unit."""
 MASK = (1 << 64) - 1
-COUNTERS = ("iteration", "improvements", "rejected", "additions", "expansions", "discards", "collapses")
+COUNTERS = (
+    "iteration",
+    "most_r",
+    "improvements",
+    "rejected",
+    "additions",
+    "expansions",
+    "discards",
+    "collapses",
+)
 
 
 @dataclass
@@ -61,6 +70,7 @@ class Growing:
         self.regrow = regrow
         self.changed = False
         self.iteration = 0
+        self.most_r = 1
         self.improvements = 0
         self.rejected = 0
         self.saved = 0.0
@@ -153,7 +163,7 @@ class Growing:
     def _touch(self, path: list[Node]) -> None:
         """Note that the tree looks different along a path."""
         for node in path:
-            node.shape = None
+            node.shape, node.leaves = None, -1
         self.changed = True
 
     def _at(self, path: list[int]) -> Node | None:
@@ -189,12 +199,13 @@ class Growing:
     def _begin(self) -> None:
         """Choose a node and begin an attempt; where there is none, be idle until there are new records."""
         forest = self.forest
-        nodes, chosen = self.policy.choose(forest)
+        nodes, chosen = self.policy.choose(forest, 2 * self.most_r)
         self.credit -= 1 + nodes
         if chosen is None:
             self.idle = True
             return
         node, path, r = chosen
+        self.most_r = max(self.most_r, r)
         rows = forest.rows_below(node)
         self.credit -= len(rows) * forest.width // UNIT_VALUES
         made = forest.make(rows, r, self._seed(path, self.iteration))
@@ -244,7 +255,7 @@ class Growing:
         nodes = [root]
         for node in nodes:
             nodes.extend(node.branches.values())
-            node.counts, node.rows, node.n = [], [], 0
+            node.counts, node.rows, node.n, node.leaves = [], [], 0, -1
         for number in rows:
             forest.insert(root, number)
         nodes = [root]

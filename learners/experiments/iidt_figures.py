@@ -37,7 +37,7 @@ SUBJECTS: Mapping[str, Subject] = {
     ),
     "xor10, arriving": Subject(
         "XOR-10, 2,250 records and 6,750 that arrive",
-        120 * MILLION,
+        240 * MILLION,
         make=lambda seed: parity(10, 10, 10_000, seed),
         arrives=2_250,
     ),

@@ -69,7 +69,7 @@ class Run:
 def _feed(kafka: Kafka, topic: str, stop: threading.Event) -> None:
     """Send a stream that drifts, with a dead letter now and then, and moments without any label."""
     sender = Sender(kafka)
-    for instance in itertools.islice(xor(1, bits=3, others=3), 300):
+    for instance in itertools.islice(xor(1, bits=4, others=5), 600):
         sender.send(f"{topic}{PARITY}", json.dumps(instance).encode())
     for number, instance in enumerate(GENERATORS["stagger"](1)):
         if number % 50 == 0:

@@ -14,6 +14,8 @@ from learners.outline import digest
 from stream.agents import processor_factory
 from stream.audit.chain import Chain
 from stream.audit.findings import Findings
+from stream.bench.idle import _report
+from stream.bench.latency import Latency
 from stream.config import Agent, Limits
 from stream.demo.probe import UNSEEN_SEED, Probe
 from stream.engine import unit_of
@@ -267,3 +269,15 @@ def test_an_older_version_is_told_to_upgrade() -> None:
     (entry,) = told_by(outputs, an_agent()).journal
     with pytest.raises(NewerFormat):
         stream.journal.unseal(entry, stream.journal.JournalEntry, stream.journal.FORMAT, "an entry")
+
+
+def test_the_bench_compares_the_slowest_answers_with_those_without_improving() -> None:
+    from_off = Latency(5.0, 12.0, 10)
+    found = {
+        (50, "off"): [from_off, Latency(6.0, 20.0, 10)],
+        (50, "half of spare time"): [Latency(6.0, 30.0, 10), Latency(6.0, 21.0, 10)],
+        (50, "all of it"): [Latency(6.0, 23.0, 10), Latency(6.0, 40.0, 10)],
+    }
+    report = _report(found, quick=True)
+    assert [goal.met for goal in report.goals] == [True, False]
+    assert [goal.measured for goal in report.goals] == ["9.0 ms", "11.0 ms"]

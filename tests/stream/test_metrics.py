@@ -353,6 +353,7 @@ def test_every_label_value_is_of_a_closed_set_or_from_the_configuration(metrics:
         "kind": {kind.value for kind in ChangeKind} | {"leaf", "decision"},
         "part": {"tree", "exceptions"},
         "rule": {"ddm", "verified"},
+        "moment": {"before", "after"},
         "reason": {misfit.value for misfit in Misfit},
         "result": {"committed", "aborted", "same", "different", "skipped", "failed"},
     }
