@@ -14,12 +14,13 @@ from stream.engine import unit_of
 from stream.engines import confluent_writer
 from stream.engines.confluent_errors import classify
 from stream.engines.confluent_intake import Intake, cut
+from stream.engines.confluent_loop import _Session
 from stream.engines.confluent_members import PartitionMember
 from stream.engines.confluent_writer import SLOW_SECONDS, Disturbances
 from stream.engines.kafka import client
 from stream.errors import Abortable, ConfigError, Fatal, Fenced
 from stream.fast.messages import Taker, next_offsets, places_of, produce_all
-from stream.record import Partition, Record
+from stream.record import Outputs, Partition, Record, Run
 
 
 class FakeMessage:
@@ -202,3 +203,40 @@ def test_properties_that_the_client_refuses_are_an_error_of_the_configuration(
 ) -> None:
     with pytest.raises(ConfigError, match=r"\[kafka.properties\]: the Kafka client refuses them: .+"):
         client(kind, {"bootstrap.servers": "127.0.0.1:1", "group.id": "g", **wrong})
+
+
+class Told:
+    """Takes any call, and remembers the arguments of the last one by its name."""
+
+    def __init__(self, **answers: object) -> None:
+        self.calls: dict[str, tuple[Any, ...]] = {}
+        self._answers = answers
+
+    def __getattr__(self, name: str) -> Any:
+        def call(*args: Any, **named: Any) -> object:
+            self.calls[name] = args
+            return self._answers.get(name)
+
+        return call
+
+
+class Standing:
+    """A processor that stands somewhere."""
+
+    def __init__(self, next_offsets: dict[int, int]) -> None:
+        self.next_offsets = next_offsets
+
+
+def test_what_has_no_records_of_its_own_is_fenced_by_the_group_too() -> None:
+    """Who has lost its partitions, and does not know it, must write neither a snapshot nor a better tree."""
+    agent = Agent(name="a", input="in")
+    session = _Session(None, agent, Batch(), print, Told(), {})  # type: ignore[arg-type]
+    session._processors = {unit_of("in", 0): Standing({0: 7}), unit_of("in", 1): Standing({1: 9})}  # type: ignore[dict-item]
+    writer, member = Told(), Told(lag=0, group_metadata="generation 5")
+    session._begin(writer, [Outputs(Run("s"))], {}, member)  # type: ignore[arg-type]
+    _, places, group, _ = writer.calls["write"]
+    assert [(place.topic, place.partition, place.offset) for place in places] == [("in", 0, 7), ("in", 1, 9)]
+    assert group == "generation 5"
+    session._begin(writer, [Outputs(Run("s"))], {Partition("in", 1): (9, 12)}, member)  # type: ignore[arg-type]
+    _, places, _, _ = writer.calls["write"]
+    assert [(place.partition, place.offset) for place in places] == [(1, 12)]
