@@ -96,6 +96,7 @@ def accuracy(directory: Path, amount: Amount, peers: Contenders, quick: bool, te
     report.notes = [
         f"{len(found)} sets, {amount.orders} order(s) of each, at most {amount.rows:,} rows; differences "
         "under about 0.4 points are ties.",
+        f"Speeds: the compiled part is the best of {AGAIN} runs, MOA the last of a warm JVM, others one run.",
         *notes,
     ]
     report.charts = [_chart(found, contenders)]
