@@ -121,6 +121,7 @@ class LearningProcessor:
     def _take(self, learner: Learner) -> None:
         """Go on with a learner, and with the names it knows."""
         self.learner = learner
+        self._anytime = learner if isinstance(learner, Anytime) else None
         decoder = self._decoder
         reader = (
             RowReader(learner.codes, decoder.label, decoder.id_field, decoder.max_bytes)
@@ -179,7 +180,7 @@ class LearningProcessor:
     @property
     def can_improve(self) -> bool:
         """Whether spare time could make the tree better."""
-        return isinstance(self.learner, Anytime) and self.learner.can_improve
+        return self._anytime is not None and self._anytime.can_improve
 
     def improve(self, units: int) -> None:
         """Spend units of work on a better tree; what comes of it is written with the next batch.
@@ -187,19 +188,19 @@ class LearningProcessor:
         The units go into the journal before the instances that come after them, so that a replay spends as
         many at the same place.
         """
-        learner = self.learner
-        assert isinstance(learner, Anytime)
-        spent, done, saved = learner.ops, learner.improvements, learner.saved
-        changes = learner.improve(units)
+        learner, anytime = self.learner, self._anytime
+        assert anytime is not None
+        spent, done, saved = learner.ops, anytime.improvements, anytime.saved
+        changes = anytime.improve(units)
         self._improved += units
         place = self._place
         if changes:
             told = LearnerLearned.of(changes, learner.ops - spent, learner.outline_lately)
             self._better.append(self._tree_change(None, told))
             self._observe(Learned(place.agent, 0, told.spent, tuple(change.kind for change in changes)))
-        done = learner.improvements - done
-        after = learner.worth if done else 0.0
-        before = after + learner.saved - saved
+        done = anytime.improvements - done
+        after = anytime.worth if done else 0.0
+        before = after + anytime.saved - saved
         self._observe(Improved(place.agent, place.model, units, done, before, after))
 
     def improved(self) -> Outputs | None:
@@ -306,9 +307,9 @@ class LearningProcessor:
         told = unpack(entry)
         self._check(told)
         if told.improved:
-            if not isinstance(self.learner, Anytime):
+            if self._anytime is None:
                 raise StateError(f"entry {told.sequence} of {self._place.journal} improves a fixed learner")
-            self.learner.improve(told.improved)
+            self._anytime.improve(told.improved)
         self.learner.codes.grow(told.growth)
         instances = 0
         for block in told.blocks:

@@ -258,15 +258,19 @@ def _percent(shares: Floats, test: Table) -> float:
 
 
 def _incremental(trial: AnytimeTrial, training: Table, test: Table, clock: Clock) -> Course:
-    """Let records arrive evenly over the budget; with an R the tree is built anew for each point."""
+    """Let records arrive evenly over the first half of the budget; with an R trees are built anew."""
     first = trial.arrives
     later = len(training) - first
+
+    def arrived(budget: int) -> int:
+        return first + min(later, 2 * later * budget // trial.units)
+
     points = checkpoints(trial.units)
     course = Course(trial, [], [], [], [])
     if trial.system.endswith("R"):
         system = trial.system.removesuffix(" R")
         for budget in points:
-            known = training.take(np.arange(first + later * budget // trial.units))
+            known = training.take(np.arange(arrived(budget)))
             began = clock()
             *_, (shares, leaves) = _shares(system, known, test, trial.seed)
             _note(course, budget, clock() - began, leaves, _percent(shares, test))
@@ -283,14 +287,14 @@ def _incremental(trial: AnytimeTrial, training: Table, test: Table, clock: Clock
         seconds -= clock()
         while spent < budget:
             # Records come between two budgets; the same number of units passes before each.
-            until = first + later * budget // trial.units if learns else there
+            until = arrived(budget) if learns else there
             step = max(1, (budget - spent) // (until - there + 1))
             grown.tree.improve(min(step, budget - spent))
             spent += min(step, budget - spent)
             if there < until:
                 grown.tree.learn(grown.put(rows[there], labels[there]))
                 there += 1
-        while learns and there < first + later * budget // trial.units:
+        while learns and there < arrived(budget):
             grown.tree.learn(grown.put(rows[there], labels[there]))
             there += 1
         seconds += clock()

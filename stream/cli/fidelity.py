@@ -81,7 +81,7 @@ PLACES: Sequence[tuple[str, str, str]] = (
     ("Esmeir and Markovitch, Figure 10", "iidt-figure10", "all four sets"),
     ("Esmeir and Markovitch, Figure 11", "iidt-figure11", "one run's steps; noisy XOR-5"),
     ("Esmeir and Markovitch, Figure 12", "iidt-figure12", "without skewing and GATree"),
-    ("Esmeir and Markovitch, Figure 13", "iidt-figure13", "records arrive evenly over the budget"),
+    ("Esmeir and Markovitch, Figure 13", "iidt-figure13", "records arrive over half of the budget"),
     ("Bhatia and Schuch, code lengths and appendix A", "mdl-worked", "equal; four slips are named"),
     ("Bhatia and Schuch, Figures 2 to 6", "learners/mdl/tree.py", "in the paper's order of steps"),
     ("Bhatia and Schuch, SPECT", "mdl-spect", "equal in every order"),
