@@ -40,9 +40,13 @@ class Improving:
 
     def wait(self, processors: Mapping[U, Processor], longest: float) -> float:
         """Return how long a record may be waited for before the next slice."""
-        if not self._share or not any(one.can_improve for one in processors.values()):
+        if not self.is_next(processors):
             return longest
         return min(longest, max(0.0, self._next - time.perf_counter()))
+
+    def is_next(self, processors: Mapping[U, Processor]) -> bool:
+        """Whether there is anything to spend time on."""
+        return self._share > 0 and any(one.can_improve for one in processors.values())
 
     def spend(self, processors: Mapping[U, Processor]) -> U | None:
         """Spend one slice, if it is time for one; return whose model it was."""

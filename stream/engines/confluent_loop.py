@@ -28,6 +28,8 @@ from stream.record import Outputs, Partition, Record, Run
 
 log = logging.getLogger(__name__)
 
+COMMIT_LOOK_SECONDS = 0.002
+"""How often it is looked whether a commit is over, before spare time is spent."""
 LOOK_SECONDS = 0.25
 """How often it is looked how old the records are that are worked off."""
 
@@ -153,11 +155,14 @@ class _Session:
                 self._open_writer(member.transactional_id)
                 self._restore(member)
                 # 1 a batch is polled
-                records = member.poll(self._batch, self._improving.wait(self._processors, IDLE_SECONDS))
+                records = member.poll(self._batch, self._wait())
                 self._drop(member.take_revoked())
                 # 2-6 decoded, answered, learned, made into outputs, counted
                 outputs, spans = self._process(records, member)
                 if not records:
+                    if self._improving.is_next(self._processors) and self._writer_is_busy:
+                        # A commit needs the machine more than a better tree does.
+                        continue
                     outputs = self._improve()
                 # 7, 8 produced and committed together with the offsets
                 self._write(outputs, spans, member)
@@ -206,6 +211,15 @@ class _Session:
         return {record.partition: record.timestamp_ms for record in records}
 
     # ---- spare time
+
+    @property
+    def _writer_is_busy(self) -> bool:
+        return self._writer is not None and self._writer.is_busy
+
+    def _wait(self) -> float:
+        """Return how long a record is waited for before there is something else to do."""
+        seconds = self._improving.wait(self._processors, IDLE_SECONDS)
+        return max(seconds, COMMIT_LOOK_SECONDS) if self._writer_is_busy else seconds
 
     def _improve(self) -> list[Outputs]:
         """Spend a slice of the time that no record needs; return what is to be committed of it."""

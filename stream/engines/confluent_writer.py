@@ -134,6 +134,11 @@ class Writer:
             raise classify(error, _topics_of(outputs)) from error
         self._pending = _Commit(self._producer, next_offsets, group, _topics_of(outputs), committed)
 
+    @property
+    def is_busy(self) -> bool:
+        """Whether a transaction is under way and not decided yet."""
+        return self._pending is not None and self._pending.is_under_way
+
     def settle(self) -> None:
         """Wait until the transaction under way, if any, is decided.
 
@@ -218,6 +223,10 @@ class _Commit:
             # aborts what was left open, and the topics say how it ended.
             self._error = classify(error, self._topics)
         self.seconds = time.perf_counter() - started
+
+    @property
+    def is_under_way(self) -> bool:
+        return self._thread.is_alive()
 
     def wait(self, seconds: float | None = None) -> None:
         self._thread.join(seconds)
