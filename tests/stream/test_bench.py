@@ -41,7 +41,7 @@ from stream.bench.report import (
 from stream.bench.streams import Led, Multiplexer, Nominal, Source, as_json, described
 from stream.bench.windows import _steps
 from stream.broker.fetch import has_maven
-from stream.cli import bench as module
+from stream.cli import bench_options as module
 from stream.cli.bench import bench
 
 TINY = compiled.Sizes(2_000, 500, 1, True, (100, 200), 300, 2_000)
