@@ -191,7 +191,6 @@ def start(
         click.echo(f"ready after {time.monotonic() - began:.1f} s")
         click.echo(f"bootstrap_servers = {running.bootstrap_servers}")
         if foreground:
-            click.echo("Ctrl-C stops it")
             _stay(running)
     if not foreground:
         where = "" if directory == DEFAULT_DIRECTORY else f" --directory {directory}"
@@ -271,6 +270,8 @@ def _signals_like_ctrl_c() -> Iterator[None]:
 def _stay(running: Broker) -> None:
     """Stop the broker at Ctrl-C; raise when a node ends by itself."""
     with running, contextlib.suppress(KeyboardInterrupt):
+        # Said here and not before: whoever reads it may act on it at once.
+        click.echo("Ctrl-C stops it")
         while all(node.is_running() for node in running.nodes):
             time.sleep(LOOK_SECONDS)
         raise NotRunning(
