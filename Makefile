@@ -64,7 +64,7 @@ build/sanitized/.ready: $(READY)
 	@touch $@
 
 sanitize: build/sanitized/.ready ## the core's laws under AddressSanitizer and UndefinedBehaviorSanitizer
-	@cd build/sanitized && $(SANITIZED) -m pytest -q tests/learners/test_core.py tests/learners/test_numeric.py tests/learners/test_voices.py tests/learners/test_nt_batch.py tests/learners/test_anytime.py tests/stream/test_fast_rows.py -m "not data" $(ARGS)
+	@cd build/sanitized && $(SANITIZED) -m pytest -q -s tests/learners/test_core.py tests/learners/test_numeric.py tests/learners/test_voices.py tests/learners/test_nt_batch.py tests/learners/test_anytime.py tests/stream/test_fast_rows.py -m "not data" $(ARGS)
 
 fuzz: build/sanitized/.ready ## random lives of the core under the sanitizers (ARGS="--seconds 600")
 	@cd build/sanitized && $(SANITIZED) -m tests.fuzz_core $(ARGS)

@@ -212,7 +212,7 @@ static int recut(Tree *tree, int32_t attribute, uint64_t *numbers) {
     }
     int32_t median = count ? bin_of(&made, numbers[(count - 1) / 2]) : 1;
     if (made.count == scale->count && median == scale->median &&
-        (scale->fixed || !memcmp(scale->cuts, cuts, 8 * (size_t)found)))
+        (scale->fixed || !found || !memcmp(scale->cuts, cuts, 8 * (size_t)found)))
         return 0;
     if (scale->fixed)
         scale->median = median;
