@@ -1,8 +1,8 @@
 """`espalier bench`: the streams it draws, its reports, and that each bench runs. No time is checked."""
 
 import json
+import os
 import re
-import shutil
 import xml.etree.ElementTree as ET
 from itertools import pairwise
 from pathlib import Path
@@ -20,7 +20,7 @@ from stream.bench.contenders import FACE, OURS, fresh, learn, our_passes
 from stream.bench.loops import Carried, Watch
 from stream.bench.measure import CpuClock, Passes, PeerFailed, Timed, in_turn, span
 from stream.bench.memory import hold
-from stream.bench.peers import GET_MOA, GET_RIVER, MOA, find_peers, moa_jars
+from stream.bench.peers import GET_MOA, GET_RIVER, MOA, Peer, find_peers, moa_jars
 from stream.bench.report import (
     HEAD,
     REBUILT,
@@ -40,7 +40,6 @@ from stream.bench.report import (
 )
 from stream.bench.streams import Led, Multiplexer, Nominal, Source, as_json, described
 from stream.bench.windows import _steps
-from stream.broker.fetch import has_maven
 from stream.cli import bench_options as module
 from stream.cli.bench import bench
 
@@ -207,25 +206,27 @@ def test_a_peer_that_is_not_there_is_left_out_and_told_about(monkeypatch: pytest
     assert find_peers([], None, quiet).notes == []
 
 
-@pytest.mark.skipif(not has_maven() or not shutil.which("javac"), reason="no Maven or no JDK")
-def test_moa_learns_the_same_records_in_a_jvm() -> None:
+def moa() -> Peer:
+    """Return MOA in a JVM; skip the test without it, or fail it where nothing may be skipped."""
     peers = find_peers(["moa"], None, quiet)
-    if not peers.there:
-        pytest.skip(peers.notes[0])
+    if MOA in peers.there:
+        return peers.there[MOA]
+    if os.environ.get("ESPALIER_REQUIRE_BROKER") == "1":
+        pytest.fail(f"ESPALIER_REQUIRE_BROKER=1, but {peers.notes[0]}", pytrace=False)
+    pytest.skip(peers.notes[0])
+
+
+def test_moa_learns_the_same_records_in_a_jvm() -> None:
     source = Nominal()
-    with peers.there[MOA].passes(source, source.draw(3_000), majority=True) as ways:
+    with moa().passes(source, source.draw(3_000), majority=True) as ways:
         told = [run() for run in ways.values()]
     assert len(told) == 2
     assert all(timed.records == 3_000 and timed.seconds > 0 for timed in told)
     assert all(timed.accuracy > 0.6 for timed in told)
 
 
-@pytest.mark.skipif(not has_maven() or not shutil.which("javac"), reason="no Maven or no JDK")
 def test_a_jvm_that_dies_is_a_peer_that_failed(tmp_path: Path) -> None:
-    peer = find_peers(["moa"], None, quiet).there.get(MOA)
-    if peer is None:
-        pytest.skip("MOA cannot be fetched")
-    broken = type(peer)(tmp_path)  # type: ignore[call-arg]
+    broken = type(moa())(tmp_path)  # type: ignore[call-arg]
     source = Nominal()
     with (
         pytest.raises(PeerFailed, match="did not finish a pass"),
