@@ -29,7 +29,8 @@ cdef extern from "core.h" nogil:
         uint8_t stale
         uint8_t reshaped
         Test test
-        uint32_t head
+        uint32_t *set
+        uint32_t set_count
         Node **branches
         Test kept
         int32_t runner_up
@@ -53,7 +54,6 @@ cdef extern from "core.h" nogil:
         int32_t width
         size_t stride
         uint32_t *times
-        uint32_t *next
         uint16_t *labels
         uint32_t used
         uint32_t distinct
@@ -391,9 +391,9 @@ cdef class CoreTree:
             if node.test.cut < 0:
                 used.add(a)
             node = node.branches[value]
-        if node.form != SPLIT and node.present > 1 and not self.tree.settings.gated and node.head != NO_INSTANCE:
+        if node.form != SPLIT and node.present > 1 and not self.tree.settings.gated and node.set_count:
             # A set of one description stands for a chain of tests with one branch each.
-            first = row_of(&self.tree.store, node.head)
+            first = row_of(&self.tree.store, node.set[0])
             for i in range(self.tree.attributes):
                 a = self.tree.order[i]
                 if a in used or is_number(self.tree, a):
@@ -413,18 +413,17 @@ cdef class CoreTree:
         return -1
 
     cdef list _instances_of(self, Node *node):
-        cdef uint32_t i
+        cdef uint32_t i, k
         cdef int32_t v, a
         found = []
         if node.branches is not NULL:
             for v in range(branch_count(self.tree, branching(node))):
                 if node.branches[v] is not NULL:
                     found += self._instances_of(node.branches[v])
-        i = node.head
-        while i != NO_INSTANCE:
+        for k in range(node.set_count):
+            i = node.set[k]
             row = tuple([code_at(&self.tree.store, row_of(&self.tree.store, i), a) for a in range(self.tree.attributes)])
             found.append((row, self.tree.store.labels[i], self.tree.store.times[i]))
-            i = self.tree.store.next[i]
         return found
 
     # ---- whole batches
@@ -578,7 +577,7 @@ cdef class CoreTree:
         told = Leaf(codes.classes[majority(self.tree, node)], counts)
         if node.present < 2 or self.tree.settings.gated:
             return told
-        first = row_of(&self.tree.store, node.head)
+        first = row_of(&self.tree.store, node.set[0])
         left = [
             self.tree.order[i] for i in range(self.tree.attributes)
             if self.tree.order[i] not in used and not is_number(self.tree, self.tree.order[i])

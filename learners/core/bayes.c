@@ -41,7 +41,8 @@ static void count_codes(const Tree *tree, const Node *node, int32_t attribute, i
         return;
     }
     const Store *store = &tree->store;
-    for (uint32_t i = node->head; i != NO_INSTANCE; i = store->next[i]) {
+    for (uint32_t k = 0; k < node->set_count; k++) {
+        uint32_t i = node->set[k];
         int32_t code = code_at(store, row_of(store, i), attribute);
         if (code >= first && code <= last) counts[store->labels[i]] += store->times[i];
     }

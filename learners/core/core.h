@@ -39,7 +39,8 @@ struct Node {
     uint8_t stale;    /* the test may not be the best: look before use */
     uint8_t reshaped; /* the tree looks different here or below since it was last published */
     Test test;
-    uint32_t head, tail;   /* LISTED, COUNTED: the set, linked through the store */
+    uint32_t *set;         /* LISTED, COUNTED: the instances, in no order */
+    uint32_t set_count, set_capacity;
     uint32_t *counts;      /* COUNTED, SPLIT: [attribute offset + value][class] */
     uint16_t *values_here; /* COUNTED, SPLIT: how many values of each attribute are present */
     int64_t *S;            /* COUNTED, SPLIT: n times the E-score of each attribute, or a lower bound of it */
@@ -84,7 +85,7 @@ typedef struct {
     size_t stride;      /* bytes of a row */
     uint8_t *rows;
     uint32_t *times; /* how often; 0: the place is free */
-    uint32_t *next, *previous;
+    uint32_t *place; /* where in the set of its leaf it was put last; of a free one, the next that is free */
     uint16_t *labels;
     uint32_t used, capacity, free_head;
     uint32_t distinct;
@@ -235,6 +236,7 @@ void node_close(Tree *tree, Node *node);
 void node_fold(Tree *tree, Node *node);
 void node_make_set(Tree *tree, Node *node);
 void node_link(Tree *tree, Node *node, uint32_t instance);
+void node_empty(Node *node);
 static inline Test branching(const Node *node) { return node->test.attribute >= 0 ? node->test : node->kept; }
 void node_unexplain(const Tree *tree, Node *node);
 int node_is_uniform(const Tree *tree, const Node *node);

@@ -36,7 +36,6 @@ Node *node_new(Tree *tree) {
     node->classes = (uint32_t *)(node + 1);
     node->id = tree->next_id++;
     node->test = node->kept = (Test){-1, -1};
-    node->head = node->tail = NO_INSTANCE;
     node->runner_up = -1;
     node->reshaped = 1;
     return node;
@@ -63,6 +62,7 @@ static void drop_branches(Tree *tree, Node *node) {
 void node_free(Tree *tree, Node *node) {
     node_untabulate(tree, node);
     drop_branches(tree, node);
+    free(node->set);
     give(tree, node, sizeof *node + (size_t)tree->class_capacity * 4);
 }
 
@@ -81,16 +81,34 @@ static void add_classes(const Tree *tree, Node *node, const Node *from) {
     }
 }
 
-/* Put an instance at the end of the set of a node; nothing is counted. */
+/* Make room in the set of a node. What sets take is counted with the instances (store.c), not here: how much room
+ * one has depends on what has been in it. */
+static int make_room(Tree *tree, Node *node, uint32_t wanted) {
+    if (wanted <= node->set_capacity) return 0;
+    uint32_t capacity = node->set_capacity + node->set_capacity / 2 + 4;
+    if (capacity < wanted) capacity = wanted;
+    uint32_t *more = realloc(node->set, capacity * sizeof *more);
+    if (!more) {
+        tree->failed = 1;
+        return -1;
+    }
+    node->set = more;
+    node->set_capacity = capacity;
+    return 0;
+}
+
+/* Put an instance into the set of a node; nothing is counted. */
 void node_link(Tree *tree, Node *node, uint32_t instance) {
-    Store *store = &tree->store;
-    store->next[instance] = NO_INSTANCE;
-    store->previous[instance] = node->tail;
-    if (node->head == NO_INSTANCE)
-        node->head = instance;
-    else
-        store->next[node->tail] = instance;
-    node->tail = instance;
+    if (make_room(tree, node, node->set_count + 1)) return;
+    tree->store.place[instance] = node->set_count;
+    node->set[node->set_count++] = instance;
+}
+
+/* Let go of the set of a node, whose instances are elsewhere by now. */
+void node_empty(Node *node) {
+    free(node->set);
+    node->set = NULL;
+    node->set_count = node->set_capacity = 0;
 }
 
 /* Put an instance, as often as it is there, into the set of a node without counts. */
@@ -104,25 +122,24 @@ void node_store(Tree *tree, Node *node, uint32_t instance) {
 }
 
 void node_unlink(Tree *tree, Node *node, uint32_t instance) {
-    Store *store = &tree->store;
-    uint32_t before = store->previous[instance], after = store->next[instance];
-    if (before == NO_INSTANCE)
-        node->head = after;
-    else
-        store->next[before] = after;
-    if (after == NO_INSTANCE)
-        node->tail = before;
-    else
-        store->previous[after] = before;
+    uint32_t *places = tree->store.place, k = places[instance];
+    /* It has been put elsewhere since, into a copy: then it has to be looked for. */
+    if (k >= node->set_count || node->set[k] != instance)
+        for (k = 0; node->set[k] != instance;) k++;
+    uint32_t last = node->set[--node->set_count];
+    node->set[k] = last;
+    places[last] = k;
 }
 
-/* The instances of a set lie scattered: have the next one fetched while this one is worked on. */
-static inline void look_ahead(const Store *store, uint32_t instance) {
-    if (instance == NO_INSTANCE) return;
+#define AHEAD 4
+
+/* The instances of a set lie scattered: have a later one fetched while this one is worked on. */
+static inline void look_ahead(const Store *store, const Node *node, uint32_t k) {
+    if (k + AHEAD >= node->set_count) return;
+    uint32_t instance = node->set[k + AHEAD];
     __builtin_prefetch(row_of(store, instance));
     __builtin_prefetch(&store->times[instance]);
     __builtin_prefetch(&store->labels[instance]);
-    __builtin_prefetch(&store->next[instance]);
 }
 
 static void count_set(Tree *tree, Node *node, const Node *set) {
@@ -131,12 +148,13 @@ static void count_set(Tree *tree, Node *node, const Node *set) {
     size_t step = (size_t)tree->class_capacity;
     int32_t width = tree->attributes;
     int narrow = store->code_bytes == 1;
-    for (uint32_t i = set->head; i != NO_INSTANCE; i = store->next[i]) {
+    for (uint32_t k = 0; k < set->set_count; k++) {
+        uint32_t i = set->set[k];
         const uint8_t *row = row_of(store, i);
         const uint16_t *wide = (const uint16_t *)row;
         uint32_t *column = node->counts + store->labels[i];
         uint32_t times = store->times[i];
-        look_ahead(store, store->next[i]);
+        look_ahead(store, set, k);
         if (narrow)
             for (int32_t a = 0; a < width; a++) column[(size_t)(offsets[a] + row[a]) * step] += times;
         else
@@ -211,16 +229,14 @@ int node_distribute(Tree *tree, Node *node, Test test) {
     const Store *store = &tree->store;
     Node **branches = take(tree, sizeof(Node *) * (size_t)branch_count(tree, test));
     if (!branches) return -1;
-    uint32_t i = node->head;
-    while (i != NO_INSTANCE) {
-        uint32_t following = store->next[i];
-        look_ahead(store, following);
+    for (uint32_t k = 0; k < node->set_count; k++) {
+        uint32_t i = node->set[k];
+        look_ahead(store, node, k);
         Node **branch = &branches[branch_of(tree, row_of(store, i), test)];
         if (!*branch && !(*branch = node_new(tree))) break;
         node_store(tree, *branch, i);
-        i = following;
     }
-    node->head = node->tail = NO_INSTANCE;
+    node_empty(node);
     node->form = SPLIT;
     node->test = test;
     node->branches = branches;
@@ -231,21 +247,13 @@ int node_distribute(Tree *tree, Node *node, Test test) {
     return tree->failed ? -1 : 0;
 }
 
-/* Move all instances of a subtree to the end of a set, and free the subtree. Class counts are not added. */
+/* Move all instances of a subtree into a set, and free the subtree. Class counts are not added. */
 void node_gather(Tree *tree, Node *node, Node *into) {
     if (node->branches)
         for (int32_t v = 0; v < branch_count(tree, branching(node)); v++)
             if (node->branches[v]) node_gather(tree, node->branches[v], into);
-    if (node->head != NO_INSTANCE) {
-        Store *store = &tree->store;
-        if (into->head == NO_INSTANCE) {
-            into->head = node->head;
-        } else {
-            store->next[into->tail] = node->head;
-            store->previous[node->head] = into->tail;
-        }
-        into->tail = node->tail;
-    }
+    if (!make_room(tree, into, into->set_count + node->set_count))
+        for (uint32_t k = 0; k < node->set_count; k++) node_link(tree, into, node->set[k]);
     node_free(tree, node);
 }
 
@@ -313,10 +321,8 @@ static int are_alike(const Tree *tree, const uint8_t *one, const uint8_t *other)
 /* Whether all instances of a set have one description, as far as tests can tell. */
 int node_is_uniform(const Tree *tree, const Node *node) {
     const Store *store = &tree->store;
-    if (node->head == NO_INSTANCE) return 1;
-    const uint8_t *first = row_of(store, node->head);
-    for (uint32_t i = store->next[node->head]; i != NO_INSTANCE; i = store->next[i])
-        if (!are_alike(tree, first, row_of(store, i))) return 0;
+    for (uint32_t k = 1; k < node->set_count; k++)
+        if (!are_alike(tree, row_of(store, node->set[0]), row_of(store, node->set[k]))) return 0;
     return 1;
 }
 
@@ -355,14 +361,12 @@ static int split_off(Tree *tree, Node *branch, Test test, Node **level_two, int3
     }
     if (branch->form == SPLIT) node_collapse(tree, branch);
     node_fold(tree, branch);
-    uint32_t i = branch->head;
-    while (i != NO_INSTANCE) {
-        uint32_t following = store->next[i];
-        look_ahead(store, following);
+    for (uint32_t k = 0; k < branch->set_count; k++) {
+        uint32_t i = branch->set[k];
+        look_ahead(store, branch, k);
         Node **place = &level_two[(size_t)branch_of(tree, row_of(store, i), test) * step];
         if (!*place && !(*place = node_new(tree))) return -1;
         node_store(tree, *place, i);
-        i = following;
     }
     node_free(tree, branch);
     return 0;

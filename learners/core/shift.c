@@ -35,7 +35,8 @@ static void find_between(Tree *tree, const Node *node, Between *between) {
     if (node->branches)
         for (int32_t v = 0; v < branch_count(tree, branching(node)); v++)
             if (node->branches[v]) find_between(tree, node->branches[v], between);
-    for (uint32_t i = node->head; i != NO_INSTANCE; i = store->next[i]) {
+    for (uint32_t k = 0; k < node->set_count; k++) {
+        uint32_t i = node->set[k];
         if (!is_between(tree, between, code_at(store, row_of(store, i), between->attribute))) continue;
         if (between->count == between->capacity) {
             size_t capacity = 2 * between->capacity + 16;

@@ -1,4 +1,4 @@
-/* The instances. Identical ones are kept once; those of a leaf are linked through here. */
+/* The instances. Identical ones are kept once; every leaf has a set of them. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -30,8 +30,7 @@ int store_init(Store *store) {
 void store_free(Store *store) {
     free(store->rows);
     free(store->times);
-    free(store->next);
-    free(store->previous);
+    free(store->place);
     free(store->labels);
     free(store->hash);
     free(store->tags);
@@ -39,16 +38,18 @@ void store_free(Store *store) {
     free(store->skip);
 }
 
+/* What one takes, its entry in the set of its leaf included. */
+static int64_t each_takes(const Store *store) { return (int64_t)store->stride + 4 * 3 + 2 + (store->skip ? 4 : 0); }
+
 int64_t store_bytes(const Store *store) {
-    int64_t each = (int64_t)store->stride + 4 * 3 + 2 + (store->skip ? 4 : 0);
-    return each * store->capacity + 5 * (int64_t)(store->hash_mask + 1) + 4 * (int64_t)store->ring_capacity;
+    return each_takes(store) * store->capacity + 5 * (int64_t)(store->hash_mask + 1) + 4 * (int64_t)store->ring_capacity;
 }
 
 /* How much more memory one more instance would take: most often none. */
 int64_t store_next_growth(const Store *store) {
-    int64_t each = (int64_t)store->stride + 4 * 3 + 2 + (store->skip ? 4 : 0), more = 0;
+    int64_t more = 0;
     if (store->free_head == NO_INSTANCE && store->used == store->capacity)
-        more += each * (store->capacity / 4 + 64);
+        more += each_takes(store) * (store->capacity / 4 + 64);
     if ((uint64_t)(store->distinct + 1) * 3 > (store->hash_mask + 1) * 2)
         more += 5 * (int64_t)(store->hash_mask + 1);
     if (store->keeps_order && store->ring_length == store->ring_capacity)
@@ -69,8 +70,8 @@ static int grow(Store *store) {
     if (wanted >= NO_INSTANCE) return -1;
     uint32_t capacity = (uint32_t)wanted;
     if (resize((void **)&store->rows, store->stride, capacity) ||
-        resize((void **)&store->times, 4, capacity) || resize((void **)&store->next, 4, capacity) ||
-        resize((void **)&store->previous, 4, capacity) || resize((void **)&store->labels, 2, capacity))
+        resize((void **)&store->times, 4, capacity) || resize((void **)&store->place, 4, capacity) ||
+        resize((void **)&store->labels, 2, capacity))
         return -1;
     if (store->skip) {
         if (resize((void **)&store->skip, 4, capacity)) return -1;
@@ -168,7 +169,7 @@ uint32_t store_add(Store *store, const uint8_t *row, uint16_t label) {
         if (rehash(store, store->hash_mask * 2 + 1)) return NO_INSTANCE;
     uint32_t i = store->free_head;
     if (i != NO_INSTANCE) {
-        store->free_head = store->next[i];
+        store->free_head = store->place[i];
     } else {
         if (store->used == store->capacity && grow(store)) return NO_INSTANCE;
         i = store->used++;
@@ -176,7 +177,7 @@ uint32_t store_add(Store *store, const uint8_t *row, uint16_t label) {
     memcpy(store->rows + (size_t)i * store->stride, row, store->stride);
     store->labels[i] = label;
     store->times[i] = 0;
-    store->next[i] = store->previous[i] = NO_INSTANCE;
+    store->place[i] = NO_INSTANCE;
     if (store->skip) store->skip[i] = 0;
     place(store, i);
     store->distinct++;
@@ -184,7 +185,7 @@ uint32_t store_add(Store *store, const uint8_t *row, uint16_t label) {
 }
 
 static void give_back(Store *store, uint32_t instance) {
-    store->next[instance] = store->free_head;
+    store->place[instance] = store->free_head;
     store->free_head = instance;
 }
 

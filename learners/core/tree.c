@@ -467,7 +467,7 @@ static void insert(Tree *tree, Node *node, uint32_t instance, int32_t label, int
 /* Open a closed node again: what has waited in its set goes down where it belongs. */
 static void reopen(Tree *tree, Node *node) {
     Store *store = &tree->store;
-    uint32_t i = node->head;
+    uint32_t *waiting = node->set, count = node->set_count;
     uint8_t *row = tree->row;
     uint8_t *theirs = malloc(store->stride);
     if (!theirs) {
@@ -477,24 +477,25 @@ static void reopen(Tree *tree, Node *node) {
     node->form = SPLIT;
     node->test = node->kept;
     node->kept = (Test){-1, -1};
-    node->head = node->tail = NO_INSTANCE;
+    node->set = NULL;
+    node->set_count = node->set_capacity = 0;
     tree->ops.expansions++;
     tree->row = theirs;
     below(tree, node->test);
-    while (i != NO_INSTANCE && !tree->failed) {
-        uint32_t following = store->next[i];
+    for (uint32_t k = 0; k < count && !tree->failed; k++) {
+        uint32_t i = waiting[k];
         memcpy(tree->row, row_of(store, i), store->stride);
         tree_find_cells(tree);
         Node **place = &node->branches[branch_of(tree, tree->row, node->test)];
         if (!*place && !(*place = node_new(tree))) break;
         store->times[i] = 0; /* each has come once: `insert` counts it again */
         insert(tree, *place, i, store->labels[i], 1);
-        i = following;
     }
     above(tree, node->test);
     tree->row = row;
     tree_find_cells(tree);
     free(theirs);
+    free(waiting);
 }
 
 /* Let the instances of a set with counts go down by a test. */
@@ -722,7 +723,7 @@ void tree_take_last(Tree *tree, const Tree *from, int64_t count) {
 /* A set of one description and several classes stands for a chain of tests with one branch each, in order.
  * Return whether the row at hand goes down all of it. */
 static int follows_chain(const Tree *tree, const Node *node, int32_t *how) {
-    const uint8_t *first = row_of(&tree->store, node->head);
+    const uint8_t *first = row_of(&tree->store, node->set[0]);
     for (int32_t i = 0; i < tree->attributes; i++) {
         int32_t a = tree->order[i];
         if (tree->used[a] || is_number(tree, a)) continue;
