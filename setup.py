@@ -43,6 +43,7 @@ setup(
                         "store.c",
                         "cuts.c",
                         "shift.c",
+                        "shelf.c",
                         "bayes.c",
                         "voices.c",
                         "dump.c",

@@ -82,6 +82,7 @@ cdef extern from "core.h" nogil:
         double newest
         uint8_t recut
         uint8_t dropped
+        int64_t brought_back
         uint8_t changed
         uint8_t failed
         Critical critical
@@ -607,6 +608,11 @@ cdef class CoreTree:
     def distinct(self):
         """How many different ones there are among them."""
         return self.tree.store.distinct
+
+    @property
+    def brought_back(self):
+        """How often a test was the best again, and its branches were still there."""
+        return self.tree.brought_back
 
     @property
     def bytes(self):

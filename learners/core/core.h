@@ -3,7 +3,7 @@
  * scores.c  how good a test is       store.c  the instances
  * nodes.c   nodes and their tables   tree.c   learning, forgetting, answering
  * cuts.c    numbers and their bins   shift.c  a threshold that moves
- * dump.c    to and from bytes
+ * shelf.c   tests that come and go   dump.c   to and from bytes
  *
  * Nothing here knows Python; nothing here fails but for want of memory, which is reported by `failed`.
  */
@@ -30,6 +30,16 @@ typedef enum {
 } Form;
 
 typedef struct Node Node;
+
+/* Branches that gave way to others, and what has come since. */
+typedef struct {
+    Test test;
+    Node **branches;
+    uint32_t *waiting; /* one entry for each time that an instance came */
+    uint32_t count, capacity;
+    int64_t instances, bytes; /* as of the moment it was made */
+} Shelf;
+
 struct Node {
     uint64_t id;       /* never given twice, so that others can keep things by it */
     int64_t n;         /* instances in the subtree */
@@ -45,6 +55,7 @@ struct Node {
     uint16_t *values_here; /* COUNTED, SPLIT: how many values of each attribute are present */
     int64_t *S;            /* COUNTED, SPLIT: n times the E-score of each attribute, or a lower bound of it */
     Node **branches;       /* SPLIT: by value of the tested attribute */
+    Shelf *shelf;          /* SPLIT: the branches before these; most often none */
     Test kept;             /* COUNTED: the test of branches that are kept for when it is significant again */
     int64_t S_test;        /* SPLIT: exact, kept up to date */
     int64_t S_rest;        /* SPLIT by a number: the best S of its other cuts, or a lower bound of it */
@@ -145,6 +156,8 @@ typedef struct {
     Ops ops;
     uint64_t next_id;
     int64_t bytes;      /* memory used by nodes */
+    int64_t shelved;    /* of it, on shelves */
+    int64_t brought_back; /* how often a test was found on a shelf */
     uint8_t changed;    /* the record at hand has reshaped the tree */
     uint8_t failed;     /* out of memory */
     Critical critical;
@@ -221,6 +234,8 @@ static inline int32_t branch_of(const Tree *tree, const uint8_t *row, Test test)
 }
 
 /* nodes.c */
+void *take(Tree *tree, size_t size);
+void give(Tree *tree, void *block, size_t size);
 Node *node_new(Tree *tree);
 void node_free(Tree *tree, Node *node);
 void node_free_all(Tree *tree, Node *node);
@@ -256,6 +271,12 @@ void tree_relist(Tree *tree);
 
 /* shift.c */
 int node_shift(Tree *tree, Node *node, Test test);
+
+/* shelf.c */
+Shelf *shelf_copy(Tree *tree, const Node *node);
+void node_clear_shelf(Tree *tree, Node *node);
+void shelf_note(Tree *tree, Node *node, uint32_t instance);
+uint32_t *shelf_exchange(Tree *tree, Node *node, uint32_t *count);
 
 /* tree.c */
 Tree *tree_new(const Settings *settings);

@@ -37,12 +37,13 @@ static int dump_node(const Tree *tree, const Node *node, Numbers *numbers) {
 
 static void fold_all(Tree *tree, Node *node) {
     node_fold(tree, node);
+    node_clear_shelf(tree, node);
     if (node->form != SPLIT) return;
     for (int32_t v = 0; v < branch_count(tree, node->test); v++)
         if (node->branches[v]) fold_all(tree, node->branches[v]);
 }
 
-/* Closed nodes are folded first: what is kept below them is a convenience, not a part of the state. */
+/* Closed nodes are folded and shelves cleared first: what is kept there is a convenience, not a part of the state. */
 int tree_dump(Tree *tree, Numbers *numbers) {
     if (!tree->root) return 0;
     fold_all(tree, tree->root);

@@ -8,7 +8,7 @@
 
 #define OVERHEAD 16 /* what the allocator keeps beside each block */
 
-static void *take(Tree *tree, size_t size) {
+void *take(Tree *tree, size_t size) {
     void *block = calloc(1, size ? size : 1);
     if (!block) {
         tree->failed = 1;
@@ -18,7 +18,7 @@ static void *take(Tree *tree, size_t size) {
     return block;
 }
 
-static void give(Tree *tree, void *block, size_t size) {
+void give(Tree *tree, void *block, size_t size) {
     if (!block) return;
     free(block);
     tree->bytes -= (int64_t)size + OVERHEAD;
@@ -52,6 +52,7 @@ void node_untabulate(Tree *tree, Node *node) {
 }
 
 static void drop_branches(Tree *tree, Node *node) {
+    node_clear_shelf(tree, node);
     if (node->branches)
         give(tree, node->branches, sizeof(Node *) * (size_t)branch_count(tree, branching(node)));
     node->branches = NULL;
@@ -271,6 +272,7 @@ void node_collapse(Tree *tree, Node *node) {
  * test come and go, and splitting a large set anew each time would make a record cost more and more. What
  * arrives meanwhile waits in the node's own set. */
 void node_close(Tree *tree, Node *node) {
+    node_clear_shelf(tree, node);
     node->kept = node->test;
     node->test = (Test){-1, -1};
     node->form = COUNTED;
@@ -492,6 +494,7 @@ static int move_table(Tree *tree, Node *node, const int32_t *capacity, const int
 static Node *move(Tree *tree, Node *node, const int32_t *capacity, const int32_t *offsets, int32_t rows,
                   int32_t attributes, int32_t class_capacity) {
     size_t old_size = sizeof *node + (size_t)tree->class_capacity * 4;
+    node_clear_shelf(tree, node);
     if (attributes != tree->attributes) node_fold(tree, node);
     if (node->branches) {
         int32_t olds = branch_count(tree, branching(node));

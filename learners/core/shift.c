@@ -70,6 +70,7 @@ static void take_out(Tree *tree, Node **place, uint32_t instance) {
     for (;;) {
         Node *node = *place;
         node_fold(tree, node);
+        node_clear_shelf(tree, node);
         for (uint32_t k = 0; k < store->times[instance]; k++) {
             class_out(tree, node, label);
             if (node->counts) uncount(tree, node, label);
@@ -95,6 +96,7 @@ static void put_in(Tree *tree, Node **place, uint32_t instance) {
     for (;;) {
         if (!*place && !(*place = node_new(tree))) return;
         Node *node = *place;
+        node_clear_shelf(tree, node);
         node->reshaped = 1;
         if (node->form != SPLIT) node_link(tree, node, instance);
         for (uint32_t k = 0; k < store->times[instance]; k++) {

@@ -236,6 +236,22 @@ static void retest(Tree *tree, Node *node, Test test) {
 
 static int are_same(Test one, Test other) { return one.attribute == other.attribute && one.cut == other.cut; }
 
+static int is_on_shelf(const Node *node, Test test) { return node->shelf && are_same(node->shelf->test, test); }
+
+static void bring_back(Tree *tree, Node *node);
+
+/* Give a decision node another test, which may have been there before, and may give way again. */
+static void exchange(Tree *tree, Node *node, Test test) {
+    if (is_on_shelf(node, test)) {
+        bring_back(tree, node);
+        return;
+    }
+    node_clear_shelf(tree, node);
+    Shelf *shelf = shelf_copy(tree, node);
+    retest(tree, node, test);
+    node->shelf = shelf;
+}
+
 /* Give a stale node its best test; what is below may be stale then. */
 static void settle(Tree *tree, Node *node) {
     reshape(tree, node);
@@ -286,7 +302,7 @@ static int establish(Tree *tree, Node *node) {
     look(tree, node, THE_REST); /* for the record: how clearly it was chosen */
     if (node->form == SPLIT) {
         tree->ops.pull_ups++;
-        retest(tree, node, best);
+        exchange(tree, node, best);
     } else {
         split(tree, node, best);
     }
@@ -451,6 +467,7 @@ static void insert(Tree *tree, Node *node, uint32_t instance, int32_t label, int
             tree->store.times[instance]++;
             break;
         }
+        shelf_note(tree, node, instance);
         Node **place = &node->branches[branch_of(tree, tree->row, node->test)];
         if (!*place) {
             if (!(*place = node_new(tree))) break;
@@ -464,23 +481,18 @@ static void insert(Tree *tree, Node *node, uint32_t instance, int32_t label, int
     way_end(tree, &way);
 }
 
-/* Open a closed node again: what has waited in its set goes down where it belongs. */
-static void reopen(Tree *tree, Node *node) {
+/* Let instances that have waited go down from a node, and free the list of them. Those that came several times are
+ * there as often, or below already. */
+static void let_down(Tree *tree, Node *node, uint32_t *waiting, uint32_t count) {
     Store *store = &tree->store;
-    uint32_t *waiting = node->set, count = node->set_count;
     uint8_t *row = tree->row;
     uint8_t *theirs = malloc(store->stride);
     if (!theirs) {
         tree->failed = 1;
         return;
     }
-    node->form = SPLIT;
-    node->test = node->kept;
-    node->kept = (Test){-1, -1};
-    node->set = NULL;
-    node->set_count = node->set_capacity = 0;
-    tree->ops.expansions++;
     tree->row = theirs;
+    for (uint32_t k = 0; k < count; k++) store->times[waiting[k]]--; /* `insert` counts it again */
     below(tree, node->test);
     for (uint32_t k = 0; k < count && !tree->failed; k++) {
         uint32_t i = waiting[k];
@@ -488,14 +500,33 @@ static void reopen(Tree *tree, Node *node) {
         tree_find_cells(tree);
         Node **place = &node->branches[branch_of(tree, tree->row, node->test)];
         if (!*place && !(*place = node_new(tree))) break;
-        store->times[i] = 0; /* each has come once: `insert` counts it again */
-        insert(tree, *place, i, store->labels[i], 1);
+        insert(tree, *place, i, store->labels[i], store->times[i] == 0);
     }
     above(tree, node->test);
     tree->row = row;
     tree_find_cells(tree);
     free(theirs);
     free(waiting);
+}
+
+/* Open a closed node again: what has waited in its set goes down where it belongs. */
+static void reopen(Tree *tree, Node *node) {
+    uint32_t *waiting = node->set, count = node->set_count;
+    node->form = SPLIT;
+    node->test = node->kept;
+    node->kept = (Test){-1, -1};
+    node->set = NULL;
+    node->set_count = node->set_capacity = 0;
+    tree->ops.expansions++;
+    let_down(tree, node, waiting, count);
+}
+
+/* Give a node the test and the branches on its shelf. */
+static void bring_back(Tree *tree, Node *node) {
+    uint32_t count, *waiting = shelf_exchange(tree, node, &count);
+    tree->ops.transpositions++;
+    tree->brought_back++;
+    let_down(tree, node, waiting, count);
 }
 
 /* Let the instances of a set with counts go down by a test. */
@@ -638,6 +669,7 @@ static void forget_instance(Tree *tree, uint32_t instance) {
             leave_set(tree, node, instance, label, 1);
             break;
         }
+        node_clear_shelf(tree, node);
         way_add(tree, &way, node);
         below(tree, node->test);
         node = node->branches[branch_of(tree, tree->row, node->test)];
