@@ -32,7 +32,9 @@ def rivals(rng: random.Random, length: int) -> Iterator[Instance]:
             elif kind == "word":
                 values[f"{kind} {place}"] = "xyz"[said]
             else:
-                values[f"{kind} {place}"] = said + (rng.random() if kind == "number" else rng.choice([0, 0.5]))
+                values[f"{kind} {place}"] = said + (
+                    rng.random() if kind == "number" else rng.choice([0, 0.5])
+                )
         yield Instance(values, f"c{label}")
 
 
@@ -65,7 +67,9 @@ def a_life(seed: int, forgets: float) -> int:
     chosen = settings_of(rng)
     learner = make_learner("id5r", None, chosen)
     assert isinstance(learner, ID5R)
-    batch = Batch(Rules(**{name: value for name, value in chosen.items() if name != "bins"}), bins=chosen["bins"])
+    batch = Batch(
+        Rules(**{name: value for name, value in chosen.items() if name != "bins"}), bins=chosen["bins"]
+    )
     watched, came_back = rng.choice([0.02, 0.1, 0.5]), 0
     seen: list[Instance] = []
     followed = None
