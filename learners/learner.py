@@ -54,7 +54,7 @@ class Prediction:
 
     @property
     def probabilities(self) -> dict[str, float]:
-        """How probable each class is, by whoever answered: its share among the instances, or naive Bayes."""
+        """How probable each class is, by whoever answered: its share among the instances, or all it knows."""
         if self.shares:
             return {name: share for name, share in self.shares if share}
         total = sum(n for _, n in self.counts)

@@ -1,16 +1,19 @@
-"""Who answers and what is dropped, from the definitions: batch trees, counting, the rules of drift."""
+"""Who answers and what is dropped, from the definitions: batch trees, counts, rules of drift and blend."""
 
 import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from learners.blend import Blend, Evidence
 from learners.drift import DECAY, Judged, Monitor, Trial
 from tests.numeric_oracle import Batch, Record, _value
 from tests.oracle import Rules, Tree, _place, text_of
 
 NAMES = ("root-bayes", "leaf-bayes", "leaf")
-GROUPS = 8
+NEAR = 8
+Scores = dict[str, dict[str, int]]
+"""What speaks for each class, by attribute; without a name, how common the classes are."""
 
 
 def log_of(x: int) -> int:
@@ -35,10 +38,33 @@ class Voice:
         answers: list[str | None] = [None, None, str(node)]
         if not self.adaptive:
             return answers, 2, answers[2]
-        answers[0] = self._bayes(batch.kept, given)
-        answers[1] = self._bayes(records, given)
+        answers[0] = self._best(_sum(self.scores(batch.kept, given)))
+        answers[1] = self._best(_sum(self.scores(records, given)))
         chosen = self.judged.best()
         return answers, chosen, answers[chosen]
+
+    def _best(self, scores: Mapping[str, int]) -> str:
+        return min(scores, key=lambda c: (-scores[c], _place(c, self.batch.rules)))
+
+    def leaves(self, values: Mapping[str, object]) -> list[dict[str, float]]:
+        """Return what the root, the leaf and the leaf's classes say, in bits."""
+        given = self.batch.given(values)
+        _, records = self._leaf(self.batch.tree(), given)
+        everything, here = (Counter(label for _, label in some) for some in (self.batch.kept, records))
+        return [
+            _bits(_sum(self.scores(self.batch.kept, given))),
+            _bits(_sum(self.scores(records, given))),
+            _bits({c: log_of(here[c] * len(self.batch.kept) + n) for c, n in everything.items()}),
+        ]
+
+    def positions(self, values: Mapping[str, object]) -> dict[str, float]:
+        """Return where each number is among all."""
+        given, cuts = self.batch.given(values), self.batch.cuts
+        return {
+            name: (2 * one.bin_of(given[name]) - 1) / (len(one.at) + 1) - 1
+            for name, one in cuts.items()
+            if name in given
+        }
 
     def _leaf(self, tree: Tree | None, given: Any) -> tuple[str, list[Record]]:
         records = self.batch.kept
@@ -58,34 +84,38 @@ class Voice:
     def _majority(self, classes: Mapping[str, int]) -> str:
         return min(classes, key=lambda c: (-classes[c], _place(c, self.batch.rules)))
 
-    def _bayes(self, records: Sequence[Record], given: Any) -> str:
+    def scores(self, records: Sequence[Record], given: Any) -> Scores:
+        """Return the evidence of naive Bayes from some records, part by part."""
         batch = self.batch
         classes = Counter(label for _, label in records)
-        scores = {c: log_of(n) for c, n in classes.items()}
-        rooted = len({label for _, label in batch.kept}) > 1
+        scores: Scores = {"": {c: log_of(n) for c, n in classes.items()}}
         for name in batch.attributes if len(classes) > 1 else ():
+            met: Counter[str] = Counter()
+            most = 1
             if name in batch.cuts:
                 if name not in given:
                     continue
-                bins = len(batch.cuts[name].at) + 1
-
-                def group(number: float, name: str = name, bins: int = bins) -> int:
-                    place = batch.cuts[name].bin_of(number) - 1
-                    return place * GROUPS // bins if bins > GROUPS else place
-
-                here = group(given[name])
-                values = min(bins, GROUPS)
-                alike = [(d, c) for d, c in records if name in d and group(float(d[name])) == here]
+                bin_of, values = batch.cuts[name].bin_of, len(batch.cuts[name].at) + 1
+                most = values // NEAR + 1
+                for d, c in records:
+                    if name in d:
+                        met[c] += max(0, most - abs(bin_of(d[name]) - bin_of(given[name])))
             else:
-                assert rooted
                 values = len({d.get(name, "?") for d, _ in batch.kept})
-                alike = [(d, c) for d, c in records if d.get(name, "?") == given.get(name, "?")]
-            if values < 2:
-                continue
-            counts = Counter(c for _, c in alike)
-            for c, n in classes.items():
-                scores[c] += log_of(counts[c] + 1) - log_of(n + values)
-        return min(scores, key=lambda c: (-scores[c], _place(c, batch.rules)))
+                met.update(c for d, c in records if d.get(name, "?") == given.get(name, "?"))
+            if values > 1:
+                scores[name] = {
+                    c: log_of(met[c] + most) - log_of(n * most + values) for c, n in classes.items()
+                }
+        return scores
+
+
+def _sum(scores: Scores) -> dict[str, int]:
+    return {c: sum(one[c] for one in scores.values()) for c in scores[""]}
+
+
+def _bits(scores: Mapping[str, int]) -> dict[str, float]:
+    return {c: score / 2**24 for c, score in scores.items()}
 
 
 class Voices:
@@ -110,9 +140,14 @@ class Voices:
         self.candidate: Voice | None = None
         self.trial = Trial()
         self.drops = 0
+        self.adaptive = adaptive
+        self.blend = Blend()
+        self.decay = decay
+        self.only_answerer = self.only_blend = 0.0
         self._given: list[tuple[Mapping[str, object], object]] = []
 
-    def answer(self, values: Mapping[str, object]) -> tuple[str | None, str]:
+    def _answerer(self, values: Mapping[str, object]) -> tuple[str | None, str]:
+        """Return the answer of the answerer that is believed most, and its name."""
         _, chosen, answer = self.main.opinion(values)
         if self.recent is not None and self.recent.judged.beats(self.main.judged):
             _, whose, found = self.recent.opinion(values)
@@ -120,10 +155,44 @@ class Voices:
                 return found, f"recent-{NAMES[whose]}"
         return answer, NAMES[chosen]
 
+    def _evidence(self, values: Mapping[str, object]) -> Evidence | None:
+        """Return all that can be said about a record; None where there is no blend."""
+        main, recent = self.main, self.recent
+        if not self.adaptive or not main.batch.kept:
+            return None
+        attributes = main.scores(main.batch.kept, main.batch.given(values))
+        leaves = dict(zip(("leaf-bayes", "leaf"), main.leaves(values)[1:], strict=True))
+        classes = set(attributes[""])
+        if recent is not None:
+            told = recent.leaves(values)
+            leaves |= dict(zip(("recent", "recent-leaf-bayes", "recent-leaf"), told, strict=True))
+            classes |= set(told[0])
+        parts = {("attribute", name): _bits(scores) for name, scores in attributes.items()}
+        return Evidence(dict(leaves), parts, main.positions(values), sorted(classes))
+
+    def _blended(self, told: Evidence) -> str:
+        shares = self.blend.shares(told)
+        return min(shares, key=lambda c: (-shares[c], _place(c, self.main.batch.rules)))
+
+    def answer(self, values: Mapping[str, object]) -> tuple[str | None, str, dict[str, float] | None]:
+        """Return the answer, who gave it, and if that is the blend, how probable each class is."""
+        told = self._evidence(values)
+        wins, losses = self.only_answerer, self.only_blend
+        clearly = wins + losses >= 10 and wins - losses > 3 * math.sqrt(wins + losses)
+        if told is None or clearly:
+            return *self._answerer(values), None
+        return self._blended(told), "blend", self.blend.shares(told)
+
     def learn(self, values: Mapping[str, object], label: object) -> None:
         voices = [voice for voice in (self.main, self.recent, self.candidate) if voice is not None]
         told = {id(voice): voice.opinion(values) for voice in voices}
         text = text_of(label)
+        evidence = self._evidence(values)
+        if evidence is not None:
+            answerer_right, blend_right = self._answerer(values)[0] == text, self._blended(evidence) == text
+            self.only_answerer = self.decay * self.only_answerer + (answerer_right and not blend_right)
+            self.only_blend = self.decay * self.only_blend + (blend_right and not answerer_right)
+            self.blend.learn(evidence, text)
         for voice in voices:
             answers, _, answer = told[id(voice)]
             voice.judged.judge(answers, answer, text)

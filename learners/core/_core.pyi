@@ -135,6 +135,7 @@ class Voices:
     @property
     def drops(self) -> int: ...
     state: tuple[list[list[float]], list[int], list[float], list[int]]
+    blend: tuple[list[tuple[float, float]], list[tuple[float, float]], tuple[float, float]]
     main: CoreTree
     recent: CoreTree | None
     candidate: CoreTree | None

@@ -129,11 +129,15 @@ cdef extern from "voices.h" nogil:
     ctypedef struct Record:
         double answerers[3]
         double tree
-    ctypedef struct Opinion:
-        Answer where
-        int32_t answers[3]
-        int32_t chosen
-        int32_t answer
+    ctypedef struct Learned:
+        double value, squares
+    ctypedef struct Blend:
+        int32_t attributes, classes
+        Learned *trust
+        Learned *slopes
+        double only_answerers, only_blend
+    ctypedef struct Told:
+        int32_t by, answer
     ctypedef struct Monitor:
         int64_t n, errors
         double lowest_p, lowest_s
@@ -148,8 +152,12 @@ cdef extern from "voices.h" nogil:
         Monitor monitor
         int64_t candidate_age, only_candidate, only_main
         uint64_t drops
+        Blend blend
+    int blend_make_room(Blend *blend, const Tree *tree)
+    void blend_free(Blend *blend)
+    int32_t blend_sources(const Blend *blend)
     void voices_reset_monitor(Monitor *monitor)
-    int32_t voices_answer(const _Voices *voices, Opinion *main, int32_t *by, double *shares)
+    Told voices_answer(_Voices *voices, double *shares)
     void voices_learn(_Voices *voices, int32_t label)
     int voices_forget(_Voices *voices, int32_t label)
     int64_t voices_run(_Voices *voices, const void *codes, int wide, const int32_t *labels, int64_t start,
@@ -759,6 +767,9 @@ cdef class Voices:
             raise ValueError("there is no room for a candidate")
         voices_reset_monitor(&self.voices.monitor)
 
+    def __dealloc__(self):
+        blend_free(&self.voices.blend)
+
     cdef int _take_row(self, row) except -1:
         for tree in (self.main, self.recent, self.candidate):
             if tree is not None:
@@ -789,14 +800,13 @@ cdef class Voices:
 
     def answer(self, row):
         """Return (class or -1, answerer, share of each class) of a row."""
-        cdef Opinion told
-        cdef int32_t by = 0, answer
+        cdef Told told
         shares = np.zeros(max(self.main.tree.classes, 1), dtype=np.float64)
         cdef double[::1] view = shares
         self._take_row(row)
-        answer = voices_answer(&self.voices, &told, &by, &view[0])
+        told = voices_answer(&self.voices, &view[0])
         self._check()
-        return answer, by, shares.tolist()
+        return told.answer, told.by, shares.tolist()
 
     def run(self, codes, const int32_t[::1] labels, int64_t start, int stop, Batch batch):
         """Answer each row from `start` on, then learn it; return the row to go on with, and why it stopped."""
@@ -856,6 +866,38 @@ cdef class Voices:
         v.candidate_age, v.only_candidate, v.only_main, v.drops = trial
         if v.candidate_age and v.candidate is NULL:
             raise ValueError("there is no room for a candidate")
+
+    @property
+    def blend(self):
+        """What the blend has learned: (trust of its sources, slopes by position and class, who was right alone)."""
+        cdef Blend *blend = &self.voices.blend
+        cdef Py_ssize_t i
+        if not self.voices.adaptive or self.voices.only_bayes:
+            return [], [], (0.0, 0.0)
+        if blend_make_room(blend, self.main.tree):
+            raise MemoryError
+        trust = [(blend.trust[i].value, blend.trust[i].squares) for i in range(blend_sources(blend))]
+        slopes = [
+            (blend.slopes[i].value, blend.slopes[i].squares)
+            for i in range((blend.attributes + 1) * blend.classes)
+        ]
+        return trust, slopes, (blend.only_answerers, blend.only_blend)
+
+    @blend.setter
+    def blend(self, learned):
+        cdef Blend *blend = &self.voices.blend
+        cdef Py_ssize_t i
+        trust, slopes, alone = learned
+        if trust:
+            if blend_make_room(blend, self.main.tree):
+                raise MemoryError
+            if len(trust) != blend_sources(blend) or len(slopes) != (blend.attributes + 1) * blend.classes:
+                raise ValueError("the blend has other sources than there are")
+        for i in range(len(trust)):
+            blend.trust[i].value, blend.trust[i].squares = trust[i]
+        for i in range(len(slopes)):
+            blend.slopes[i].value, blend.slopes[i].squares = slopes[i]
+        blend.only_answerers, blend.only_blend = alone
 
 
 @cython.final

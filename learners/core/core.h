@@ -139,7 +139,7 @@ typedef struct {
     int64_t *next_best; /* by attribute: the best S of the other cuts */
     uint8_t *scored;     /* by attribute: whether the look at hand has scored it */
     uint32_t *below_cut; /* by class: how many are below the cut at hand */
-    int64_t *votes; /* by class: what speaks for it */
+    int64_t *votes; /* by class: what speaks for it; and twice as much room to find that out */
     int64_t since_cuts; /* instances learned since the cuts were made */
     uint8_t aged;       /* something was forgotten since then */
     int32_t time;       /* the attribute with the time of an instance; -1: none has been met */

@@ -42,7 +42,15 @@ from learners.utgoff.selection import Selection
 
 CodeStep = tuple[int, int, int, int, int]
 """A decision as codes: attribute, value or branch, runner-up or -1, margin, cut or -1."""
-ANSWERERS = ("root-bayes", "leaf-bayes", "leaf", "recent-root-bayes", "recent-leaf-bayes", "recent-leaf")
+ANSWERERS = (
+    "root-bayes",
+    "leaf-bayes",
+    "leaf",
+    "recent-root-bayes",
+    "recent-leaf-bayes",
+    "recent-leaf",
+    "blend",
+)
 """Who may answer."""
 
 

@@ -35,9 +35,10 @@ class CoreOptions(Options, frozen=True):
         max_instances: A cap on the instances retained; the oldest leave. If there is a window, the smaller
             of the two holds.
         max_bytes: A cap on the memory of the model; the oldest instances leave.
-        answer: Who answers: "tree", the majority of the leaf, which is what the path says; or "adaptive":
-            naive Bayes from the root's counts, naive Bayes from the leaf's, or that majority, whichever has
-            been right most often; or "bayes": naive Bayes from the root's counts alone, for comparison.
+        answer: Who answers: "tree", the majority of the leaf, which is what the path says; or "adaptive": a
+            blend of the leaf, naive Bayes and slopes of the numbers, weighted by what their errors teach,
+            unless one of them alone has been right clearly more often; or "bayes": naive Bayes from the
+            root's counts alone, for comparison.
         drift: When the past is dropped: "none", never; "ddm", when the answers get clearly worse than they
             were; "verified", when they do and a tree without the past turns out to be better.
         recent: Of how many of the last records a second tree is kept, which answers whenever it has been

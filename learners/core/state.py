@@ -31,6 +31,9 @@ class TreeState(msgspec.Struct):
     ops: list[int]
 
 
+Learned = list[tuple[float, float]]
+
+
 class State(msgspec.Struct):
     """The body of a snapshot; `width` is how wide the rows are, `numeric` which attributes are numbers."""
 
@@ -43,6 +46,7 @@ class State(msgspec.Struct):
     recent: TreeState | None
     candidate: TreeState | None
     voices: tuple[list[list[float]], list[int], list[float], list[int]] | None
+    blend: tuple[Learned, Learned, tuple[float, float]] | None
 
 
 def dump(learner: "ID5R") -> State:
@@ -60,6 +64,7 @@ def dump(learner: "ID5R") -> State:
         recent=None if recent is None else _dump(recent, numeric),
         candidate=None if candidate is None else _dump(candidate, numeric),
         voices=None if voices is None else voices.state,
+        blend=None if voices is None else voices.blend,
     )
 
 
@@ -95,9 +100,9 @@ def load(learner: "ID5R", state: State) -> None:
         raise SnapshotError("the snapshot has no tree")
     _load_tree(learner, learner.tree, state.tree, state.width)
     voices = learner.voices
-    if (voices is None) != (state.voices is None):
+    if (voices is None) != (state.voices is None) or (voices is None) != (state.blend is None):
         raise SnapshotError("the snapshot has voices that its settings do not ask for")
-    if voices is None or state.voices is None:
+    if voices is None or state.voices is None or state.blend is None:
         return
     for tree, beside in ((voices.recent, state.recent), (voices.candidate, state.candidate)):
         if (tree is None) != (beside is None):
@@ -108,6 +113,7 @@ def load(learner: "ID5R", state: State) -> None:
     if [*map(len, records), len(monitor), len(lowest), len(trial)] != [4, 4, 4, 3, 2, 4]:
         raise SnapshotError("the snapshot has records of answerers that are none")
     voices.state = state.voices
+    voices.blend = state.blend
 
 
 def _load_tree(learner: "ID5R", tree: _core.CoreTree, state: TreeState, width: int) -> None:

@@ -125,7 +125,7 @@ int tree_reserve(Tree *tree, int32_t attributes, const int32_t *values, const in
         if (!tree->failed) tree_layout(tree, capacity, attributes, room);
         uint32_t *below = realloc(tree->below_cut, sizeof *below * (size_t)(room + 1));
         if (below) tree->below_cut = below;
-        int64_t *votes = realloc(tree->votes, sizeof *votes * (size_t)(room + 1));
+        int64_t *votes = realloc(tree->votes, 3 * sizeof *votes * (size_t)(room + 1));
         if (votes) tree->votes = votes;
         if (!below || !votes) tree->failed = 1;
         tree->classes = classes;

@@ -25,20 +25,45 @@ static int32_t best_answerer(const Record *record) {
     return best;
 }
 
+/* Which sources of the blend a tree is. */
+typedef struct {
+    int32_t bayes, leaf_bayes, leaf;
+} Sources;
+static const Sources MAIN = {PRIOR_SAYS, LEAF_BAYES_SAYS, LEAF_SAYS};
+static const Sources RECENT = {RECENT_BAYES_SAYS, RECENT_LEAF_BAYES_SAYS, RECENT_LEAF_SAYS};
+
+/* What naive Bayes answers at a node; the blend, if there is one, hears why. Of the main tree's root it hears every
+ * attribute by itself. */
+static int32_t bayes_heard(Tree *tree, const Node *node, Blend *blend, int32_t source) {
+    if (!blend) return bayes(tree, node, tree->votes, NULL, NULL);
+    int in_parts = source == PRIOR_SAYS;
+    int32_t answer = bayes(tree, node, tree->votes, in_parts ? blend_parts(blend) : NULL,
+                           in_parts ? blend_attributes_speak(blend) : NULL);
+    if (in_parts)
+        blend_hear_parts(blend, tree);
+    else
+        blend_hear_scores(blend, tree, source, tree->votes);
+    return answer;
+}
+
 /* What a tree says about its row at hand. */
-Opinion opinion(const Voices *voices, Tree *tree, const Record *record) {
+static Opinion opinion(const Voices *voices, Tree *tree, const Record *record, Blend *blend, Sources sources) {
     Opinion told = {tree_answer(tree), {-1, -1, -1}, MAJORITY, -1};
     Node *node = told.where.node;
     if (!node || tree->failed) return told;
     told.answers[MAJORITY] = told.answer = majority(tree, node);
     if (!voices->adaptive) return told;
-    told.answers[ROOT_BAYES] = bayes(tree, tree->root, tree->votes);
+    told.answers[ROOT_BAYES] = bayes_heard(tree, tree->root, blend, sources.bayes);
     if (voices->only_bayes) {
         told.chosen = ROOT_BAYES;
         told.answer = told.answers[ROOT_BAYES];
         return told;
     }
-    told.answers[LEAF_BAYES] = node == tree->root ? told.answers[ROOT_BAYES] : bayes(tree, node, tree->votes);
+    if (node == tree->root && !blend)
+        told.answers[LEAF_BAYES] = told.answers[ROOT_BAYES];
+    else
+        told.answers[LEAF_BAYES] = bayes_heard(tree, node, blend, sources.leaf_bayes);
+    if (blend) blend_hear_leaf(blend, tree, sources.leaf, node);
     told.chosen = best_answerer(record);
     told.answer = told.answers[told.chosen];
     return told;
@@ -49,23 +74,48 @@ static int believes_recent(const Voices *voices) {
     return voices->recent && voices->recent_record.tree > voices->main_record.tree + CLEARLY;
 }
 
-/* The answer to the row at hand, given the main tree's opinion; `by` is the answerer, those of the recent tree after
- * those of the main one. */
-int32_t voices_answer(const Voices *voices, Opinion *main, int32_t *by, double *shares) {
-    *main = opinion(voices, voices->main, &voices->main_record);
-    const Tree *tree = voices->main;
-    Opinion told = *main;
-    *by = told.chosen;
-    if (believes_recent(voices)) {
-        Opinion recent = opinion(voices, voices->recent, &voices->recent_record);
-        if (recent.where.node) {
-            told = recent;
-            tree = voices->recent;
-            *by = ANSWERERS + told.chosen;
-        }
+/* Whether one was right where the other was not so much more often that it is no chance. */
+static int is_clear(double wins, double losses) {
+    return wins + losses >= TRIAL_LEAST && wins - losses > 3.0 * sqrt(wins + losses);
+}
+
+/* The blend for the row at hand, or NULL where there is none. */
+static Blend *begin_blend(Voices *voices) {
+    Tree *main = voices->main;
+    if (!voices->adaptive || voices->only_bayes || !main->root) return NULL;
+    if (blend_make_room(&voices->blend, main)) {
+        main->failed = 1;
+        return NULL;
     }
-    if (shares && told.where.node) shares_of(tree, told.where.node, told.chosen, shares);
-    return told.answer;
+    blend_begin(&voices->blend, main);
+    return &voices->blend;
+}
+
+/* The answer to the row at hand, and all that was said about it. The blend answers, unless the answerer that is believed
+ * most has been right clearly more often. */
+Told voices_answer(Voices *voices, double *shares) {
+    const Tree *tree = voices->main;
+    Blend *blend = begin_blend(voices);
+    Told told = {.blend = -1};
+    told.main = opinion(voices, voices->main, &voices->main_record, blend, MAIN);
+    if (voices->recent) told.recent = opinion(voices, voices->recent, &voices->recent_record, blend, RECENT);
+    const Opinion *believed = &told.main;
+    told.by = told.main.chosen;
+    if (believes_recent(voices) && told.recent.where.node) {
+        believed = &told.recent;
+        tree = voices->recent;
+        told.by = ANSWERERS + told.recent.chosen;
+    }
+    told.answer = told.answerer = believed->answer;
+    if (blend) told.blend = blend_answer(blend, voices->main);
+    if (told.blend >= 0 && !is_clear(blend->only_answerers, blend->only_blend)) {
+        told.by = BY_BLEND;
+        told.answer = told.blend;
+        if (shares) memcpy(shares, blend->shares, sizeof *shares * (size_t)voices->main->classes);
+    } else if (shares && believed->where.node) {
+        shares_of(tree, believed->where.node, believed->chosen, shares);
+    }
+    return told;
 }
 
 /* ---- learning */
@@ -98,19 +148,14 @@ static void end_trial(Voices *voices) {
     tree_keep_last(voices->candidate, 0);
 }
 
-/* Whether one was right where the other was not so much more often that it is no chance. */
-static int is_clear(int64_t wins, int64_t losses) {
-    return wins + losses >= TRIAL_LEAST && (double)(wins - losses) > 3.0 * sqrt((double)(wins + losses));
-}
-
 static void try_candidate(Voices *voices, const Opinion *main, const Opinion *candidate, int32_t label) {
     voices->only_candidate += candidate->answer == label && main->answer != label;
     voices->only_main += main->answer == label && candidate->answer != label;
-    if (is_clear(voices->only_candidate, voices->only_main)) {
+    if (is_clear((double)voices->only_candidate, (double)voices->only_main)) {
         int64_t keep = voices->candidate->root ? voices->candidate->root->n : 1;
         end_trial(voices);
         drop_before(voices, keep);
-    } else if (is_clear(voices->only_main, voices->only_candidate) || ++voices->candidate_age > TRIAL) {
+    } else if (is_clear((double)voices->only_main, (double)voices->only_candidate) || ++voices->candidate_age > TRIAL) {
         end_trial(voices);
         voices_reset_monitor(&voices->monitor);
     }
@@ -141,15 +186,25 @@ static void watch_errors(Voices *voices, int is_error) {
     }
 }
 
-static void learn(Voices *voices, const Opinion *main, int32_t final, int32_t label) {
-    Opinion recent, candidate;
+static void judge_blend(Voices *voices, const Told *told, int32_t label) {
+    Blend *blend = &voices->blend;
+    int answerer_right = told->answerer == label, blend_right = told->blend == label;
+    blend->only_answerers = voices->decay * blend->only_answerers + (answerer_right && !blend_right);
+    blend->only_blend = voices->decay * blend->only_blend + (blend_right && !answerer_right);
+    blend_learn(blend, voices->main, label);
+}
+
+static void learn(Voices *voices, const Told *told, int32_t label) {
+    const Opinion *main = &told->main;
+    Opinion candidate;
     int on_trial = voices->candidate_age > 0;
-    if (voices->recent) recent = opinion(voices, voices->recent, &voices->recent_record);
-    if (on_trial) candidate = opinion(voices, voices->candidate, &voices->candidate_record);
+    if (on_trial) candidate = opinion(voices, voices->candidate, &voices->candidate_record, NULL, MAIN);
     judge(voices, &voices->main_record, main, label);
-    if (voices->recent) judge(voices, &voices->recent_record, &recent, label);
+    if (voices->recent) judge(voices, &voices->recent_record, &told->recent, label);
     if (on_trial) judge(voices, &voices->candidate_record, &candidate, label);
-    int is_known = voices->main->settings.hat && final == label && main->where.node && main->where.how == ANSWER_PLAIN;
+    if (told->blend >= 0) judge_blend(voices, told, label);
+    int is_known =
+        voices->main->settings.hat && told->answer == label && main->where.node && main->where.how == ANSWER_PLAIN;
     if (!is_known) {
         tree_learn(voices->main, label);
         if (voices->recent) tree_learn(voices->recent, label);
@@ -166,9 +221,8 @@ static void learn(Voices *voices, const Opinion *main, int32_t final, int32_t la
 
 /* Answer the row at hand, judge the answerers by its label, and learn it. */
 void voices_learn(Voices *voices, int32_t label) {
-    Opinion main;
-    int32_t by, final = voices_answer(voices, &main, &by, NULL);
-    learn(voices, &main, final, label);
+    Told told = voices_answer(voices, NULL);
+    learn(voices, &told, label);
 }
 
 /* Forget one instance like the row at hand, wherever it is; -1 where the main tree has none. */
@@ -199,23 +253,23 @@ int64_t voices_run(Voices *voices, const void *codes, int wide, const int32_t *l
     int32_t classes = tree->classes;
     *why = RAN_OUT;
     for (int64_t i = start; i < end && !tree->failed; i++) {
-        Opinion main;
-        int32_t whose;
         tree->changed = 0;
         voices_row(voices, (const char *)codes + i * tree->attributes * (wide ? 8 : 4), wide);
-        answers[i] = voices_answer(voices, &main, &whose, shares ? shares + i * classes : NULL);
-        Node *node = main.where.node;
-        by[i] = (int8_t)whose;
-        how[i] = main.where.how;
+        Told told = voices_answer(voices, shares ? shares + i * classes : NULL);
+        Answer where = told.main.where;
+        Node *node = where.node;
+        answers[i] = told.answer;
+        by[i] = (int8_t)told.by;
+        how[i] = where.how;
         nodes[i] = node ? node->id : 0;
         if (counts && node) memcpy(counts + i * classes, node->classes, (size_t)classes * 4);
-        if ((stop & 2) && (main.where.how != ANSWER_PLAIN || (node && !node->explained))) {
+        if ((stop & 2) && (where.how != ANSWER_PLAIN || (node && !node->explained))) {
             *why = STOPPED_UNEXPLAINED;
             return i;
         }
         spent[i] = tree->ops; /* what had been spent before it */
         if (labels[i] < 0) continue;
-        learn(voices, &main, answers[i], labels[i]);
+        learn(voices, &told, labels[i]);
         if ((stop & 1) && tree->changed) {
             *why = STOPPED_CHANGED;
             return i + 1;

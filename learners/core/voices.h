@@ -1,12 +1,14 @@
-/* Who is believed: naive Bayes at the root, naive Bayes at the leaf, or the majority of the leaf; the tree of all
- * that is retained, or that of the last few records; and when the past is dropped. learners/drift.py has the rules in
- * plain Python. */
+/* Who is believed: naive Bayes at the root, naive Bayes at the leaf, or the majority of the leaf, of the tree of all
+ * that is retained or of that of the last few records; or the blend of all they know; and when the past is dropped.
+ * learners/drift.py and learners/blend.py have the rules in plain Python. */
 #ifndef ESPALIER_VOICES_H
 #define ESPALIER_VOICES_H
 
+#include "blend.h"
 #include "core.h"
 
 enum { ROOT_BAYES, LEAF_BAYES, MAJORITY, ANSWERERS };
+#define BY_BLEND (2 * ANSWERERS) /* those of the main tree and those of the recent one come first */
 enum { DRIFT_NONE, DRIFT_DDM, DRIFT_VERIFIED };
 #define NO_WARNING (-1)
 
@@ -23,6 +25,15 @@ typedef struct {
     int32_t chosen; /* whose answer is taken */
     int32_t answer;
 } Opinion;
+
+/* What all of them say, and which answer is given. */
+typedef struct {
+    Opinion main, recent;
+    int32_t by;        /* whose answer is given */
+    int32_t answerer;  /* the answer of the answerer believed most, */
+    int32_t blend;     /* that of the blend, */
+    int32_t answer;    /* and the one that is given */
+} Told;
 
 /* The errors of the main tree since it was last told to begin anew. */
 typedef struct {
@@ -44,16 +55,17 @@ typedef struct {
     int64_t candidate_age; /* records since the candidate began; 0: there is none */
     int64_t only_candidate, only_main; /* how many of them only the one answered rightly */
     uint64_t drops;
+    Blend blend; /* where the answer is adaptive */
 } Voices;
 
 /* bayes.c */
-int32_t bayes(Tree *tree, const Node *node, int64_t *scores);
+int64_t log_of(int64_t x);
+int32_t bayes(const Tree *tree, const Node *node, int64_t *scores, int64_t *parts, uint8_t *speaks);
 void shares_of(const Tree *tree, const Node *node, int32_t answerer, double *shares);
 
 /* voices.c */
 void voices_reset_monitor(Monitor *monitor);
-Opinion opinion(const Voices *voices, Tree *tree, const Record *record);
-int32_t voices_answer(const Voices *voices, Opinion *main, int32_t *by, double *shares);
+Told voices_answer(Voices *voices, double *shares);
 void voices_row(Voices *voices, const void *codes, int wide);
 void voices_learn(Voices *voices, int32_t label);
 int voices_forget(Voices *voices, int32_t label);

@@ -325,3 +325,8 @@ def test_every_path_of_the_architecture_exists() -> None:
         shown += [REPOSITORY / Path(first).parts[0] / other for other in others]
     assert len(shown) > 15
     assert not [path for path in shown if not path.exists()]
+
+
+def test_no_document_has_a_merge_left_in_it() -> None:
+    marks = re.compile(r"^(<{7} |={7}$|>{7} )", re.MULTILINE)
+    assert [d.name for d in (*DOCUMENTS, REPOSITORY / "CHANGELOG.md") if marks.search(d.read_text())] == []

@@ -1,4 +1,4 @@
-"""Tests that take turns at a node of the compiled core: what gave way comes back, and the tree is the batch tree."""
+"""Tests that take turns at a node of the compiled core: what gave way comes back, and the tree is exact."""
 
 import random
 from collections.abc import Callable, Iterator

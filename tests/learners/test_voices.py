@@ -71,8 +71,9 @@ def test_the_rules_are_kept_after_every_record(seed: int) -> None:
     for place, instance in enumerate(drifting_stream(rng)):
         told = learner.predict_one(instance.values)
         if several:
-            answer, by = voices.answer(instance.values)
+            answer, by, shares = voices.answer(instance.values)
             assert (told.answer, told.by or by) == (answer, by), place
+            assert shares is None or dict(told.probabilities) == pytest.approx(shares, abs=1e-9)
         changes = learner.learn_one(instance)
         voices.learn(*instance)
         followed = fold(changes, followed)
