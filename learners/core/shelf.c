@@ -12,12 +12,6 @@
 #define OUT_OF_DATE 4 /* once so large a part of the instances has not been seen, the branches are of no use */
 #define MOST 4        /* once all shelves together take such a part of the memory used, there are no more */
 
-static void *copy_of(Tree *tree, const void *block, size_t size) {
-    void *copy = take(tree, size);
-    if (copy) memcpy(copy, block, size);
-    return copy;
-}
-
 static Node **copy_branches(Tree *tree, const Node *node);
 
 /* A subtree once more, with nodes of its own; what is on its shelves is left out. */
@@ -32,6 +26,7 @@ static Node *copy_node(Tree *tree, const Node *node) {
     copy->reshaped = own.reshaped;
     copy->shelf = NULL;
     copy->set = NULL;
+    copy->counts = NULL;
     copy->set_count = copy->set_capacity = 0;
     memcpy(copy->classes, node->classes, (size_t)tree->class_capacity * 4);
     if (node->set_count && (copy->set = malloc(node->set_count * sizeof *copy->set))) {
@@ -40,11 +35,7 @@ static Node *copy_node(Tree *tree, const Node *node) {
     } else if (node->set_count) {
         tree->failed = 1;
     }
-    if (node->counts) {
-        copy->counts = copy_of(tree, node->counts, (size_t)table_bytes(tree));
-        copy->S = copy_of(tree, node->S, (size_t)tree->attributes * 8);
-        copy->values_here = copy_of(tree, node->values_here, (size_t)tree->attributes * 2);
-    }
+    if (node->counts && !node_add_table(tree, copy)) memcpy(copy->S, node->S, table_size(tree));
     if (node->branches) copy->branches = copy_branches(tree, node);
     return copy;
 }

@@ -38,6 +38,7 @@ Tree *tree_new(const Settings *settings) {
 void tree_free(Tree *tree) {
     if (!tree) return;
     node_free_all(tree, tree->root);
+    tree_drop_spares(tree);
     store_free(&tree->store);
     free(tree->value_capacity);
     free(tree->offsets);
@@ -76,7 +77,7 @@ static int make_scales(Tree *tree, int32_t attributes, const int32_t *numbers) {
     if (!scales || !best_cut || !next_best || !scored) return -1;
     tree->numbers = 0;
     for (int32_t a = 0; a < attributes; a++) {
-        if (a >= tree->attributes) scales[a] = (Scale){-1, 0, 0, 1, NULL};
+        if (a >= tree->attributes) scales[a] = (Scale){-1, 0, 0, 1, NULL, 0};
         scales[a].number = numbers[a];
         tree->numbers += numbers[a] >= 0;
     }
@@ -258,9 +259,8 @@ static void settle(Tree *tree, Node *node) {
     if (node->form == LISTED) {
         node->stale = 0;
         if (!may_split(tree, node) || node_tabulate(tree, node)) return;
-    } else {
-        node_recount(tree, node);
     }
+    node_recount_unscored(tree, node);
     Test best = look(tree, node, EVERYTHING);
     node->stale = 0;
     if (node->form == SPLIT) {
