@@ -32,6 +32,9 @@ typedef enum {
     SPLIT    /* counts, a test, and branches */
 } Form;
 
+/* Why a node has to be looked at before use: nothing is known of its scores, or what is known are bounds. */
+enum { STALE = 1, UNSURE };
+
 typedef struct Node Node;
 
 /* Branches that gave way to others, and what has come since. */
@@ -49,7 +52,7 @@ struct Node {
     uint32_t *classes; /* how many of each class */
     int32_t present;   /* how many classes there are any of */
     uint8_t form;
-    uint8_t stale;    /* the test may not be the best: look before use */
+    uint8_t stale;    /* STALE or UNSURE: the test may not be the best: look before use */
     uint8_t reshaped; /* the tree looks different here or below since it was last published */
     Test test;
     uint32_t *set;         /* LISTED, COUNTED: the instances, in no order */
@@ -284,6 +287,7 @@ int node_shift(Tree *tree, Node *node, Test test);
 
 /* shelf.c */
 Shelf *shelf_copy(Tree *tree, const Node *node);
+int shelf_replace(Tree *tree, Node *node, Test test);
 void node_clear_shelf(Tree *tree, Node *node);
 void shelf_note(Tree *tree, Node *node, uint32_t instance);
 uint32_t *shelf_exchange(Tree *tree, Node *node, uint32_t *count);

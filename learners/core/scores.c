@@ -494,13 +494,28 @@ int needs_look(Tree *tree, const Node *node) {
     return need == INT64_MAX || node->disorder - node->S_test <= need;
 }
 
+/* What S a runner-up has at the most, going by the attributes that the look at hand has scored. */
+static int64_t reach_of_second(Tree *tree, const Node *node) {
+    int64_t first = INT64_MAX, second = INT64_MAX, unit = rounding_unit(node->n);
+    for (int32_t a = 0; a < tree->attributes; a++) {
+        int64_t S = node->S[a];
+        if (S >= second || !tree->scored[a] || !is_candidate(tree, node, a)) continue;
+        if (tree->settings.gated && !is_significant(tree, node, a)) continue;
+        second = S < first ? first : S;
+        first = S < first ? S : first;
+    }
+    return second == INT64_MAX ? second : second + unit;
+}
+
 /* Find the best test of a node with counts; none where nothing may be tested. What is known of attributes
- * that cannot win is left as it is, unless everything is to be looked at, or all that the look before left out. */
+ * that cannot win is left as it is, unless everything is to be looked at; or, after a look that has found another best
+ * test, whatever may be its runner-up. */
 Test look(Tree *tree, Node *node, Scope scope) {
     int64_t reach = INT64_MAX;
     int32_t tested = node->form == SPLIT ? node->test.attribute : -1;
     uint8_t *scored = tree->scored;
-    if (scope == WHAT_MAY_WIN && (tree->settings.gain_ratio || tree->settings.pearson)) scope = EVERYTHING;
+    int by_score = !tree->settings.gain_ratio && !tree->settings.pearson;
+    if (scope == WHAT_MAY_WIN && !by_score) scope = EVERYTHING;
     if (scope != THE_REST) memset(scored, 0, (size_t)tree->attributes);
     if (tested >= 0 && scope == WHAT_MAY_WIN) {
         node->S[tested] = node->S_test;
@@ -513,18 +528,21 @@ Test look(Tree *tree, Node *node, Scope scope) {
         reach = node->S[tested] + rounding_unit(node->n);
         if (tree->settings.gated && !is_significant(tree, node, tested)) reach = INT64_MAX;
     }
-    const int64_t *sides = scope == WHAT_MAY_WIN ? NULL : find_sides(tree, node);
+    const int64_t *sides = scope != EVERYTHING ? NULL : find_sides(tree, node);
+    if (scope == THE_REST && !by_score) scope = EVERYTHING;
+    if (scope == THE_REST) reach = reach_of_second(tree, node);
     for (int32_t a = 0; a < tree->attributes; a++) {
         if (tree->used[a] || scored[a]) continue;
-        if (scope == WHAT_MAY_WIN &&
+        if (scope != EVERYTHING &&
             (node->S[a] > reach || (tree->settings.gated && !may_be_significant(tree, node, a))))
             continue;
         node->S[a] = score_of(tree, node, a, sides);
         scored[a] = 1;
+        if (scope == THE_REST) reach = reach_of_second(tree, node);
     }
     int32_t best;
     Choice choice = {0, -1, 0};
-    if (reach != INT64_MAX && test_stands(tree, node, tested, reach)) {
+    if (scope == WHAT_MAY_WIN && reach != INT64_MAX && test_stands(tree, node, tested, reach)) {
         best = tested; /* as most often: nothing has to be rounded and compared */
         set_alarms(tree, node, best);
     } else if (tree->settings.gain_ratio) {

@@ -229,6 +229,7 @@ static int may_split(Tree *tree, const Node *node) {
 }
 
 static void split(Tree *tree, Node *node, Test test);
+static int establish(Tree *tree, Node *node);
 
 /* Give a decision node another test. */
 static void retest(Tree *tree, Node *node, Test test) {
@@ -248,13 +249,20 @@ static void exchange(Tree *tree, Node *node, Test test) {
         return;
     }
     node_clear_shelf(tree, node);
+    if (test.attribute != node->test.attribute && shelf_replace(tree, node, test)) return;
     Shelf *shelf = shelf_copy(tree, node);
     retest(tree, node, test);
     node->shelf = shelf;
 }
 
-/* Give a stale node its best test; what is below may be stale then. */
+/* Give a stale node its best test; what is below may be stale then. Of one that is only unsure, what is known of every
+ * score is a bound still. */
 static void settle(Tree *tree, Node *node) {
+    if (node->stale == UNSURE) {
+        node->stale = 0;
+        establish(tree, node);
+        return;
+    }
     reshape(tree, node);
     if (node->form == LISTED) {
         node->stale = 0;
@@ -481,31 +489,52 @@ static void insert(Tree *tree, Node *node, uint32_t instance, int32_t label, int
     way_end(tree, &way);
 }
 
+/* Let one that has waited go down from a node, as `insert` does, but leave every look at a test for when the node is
+ * visited: of many that go down together, each would have the nodes on its way looked at. */
+static void let_fall(Tree *tree, Node **place, uint32_t instance, int32_t label, int is_new) {
+    while (!tree->failed) {
+        if (!*place && !(*place = node_new(tree))) return;
+        Node *node = *place;
+        node->reshaped = 1;
+        if (node->form != SPLIT) {
+            node->explained = 0;
+            if (is_new)
+                node_store(tree, node, instance);
+            else
+                node_fold(tree, node);
+            tree->store.times[instance]++;
+        }
+        int unlike = class_in(tree, node, label);
+        if (node->form == LISTED) {
+            if (node->present > 1) node->stale = STALE;
+            return;
+        }
+        if (node->form == SPLIT) {
+            const Node *branch = node->branches[branch_of(tree, tree->row, node->test)];
+            node->S_test += step_up(branch ? branch->n : 0) - step_up(branch ? branch->classes[label] : 0);
+        }
+        unlike |= count_in(tree, node, label);
+        if (!node->stale && (unlike || needs_look(tree, node))) node->stale = UNSURE;
+        if (node->form != SPLIT) return;
+        shelf_note(tree, node, instance);
+        place = &node->branches[branch_of(tree, tree->row, node->test)];
+    }
+}
+
 /* Let instances that have waited go down from a node, and free the list of them. Those that came several times are
  * there as often, or below already. */
 static void let_down(Tree *tree, Node *node, uint32_t *waiting, uint32_t count) {
     Store *store = &tree->store;
     uint8_t *row = tree->row;
-    uint8_t *theirs = malloc(store->stride);
-    if (!theirs) {
-        tree->failed = 1;
-        return;
-    }
-    tree->row = theirs;
-    for (uint32_t k = 0; k < count; k++) store->times[waiting[k]]--; /* `insert` counts it again */
-    below(tree, node->test);
+    for (uint32_t k = 0; k < count; k++) store->times[waiting[k]]--; /* each is counted again */
     for (uint32_t k = 0; k < count && !tree->failed; k++) {
         uint32_t i = waiting[k];
-        memcpy(tree->row, row_of(store, i), store->stride);
+        tree->row = row_of(store, i);
         tree_find_cells(tree);
-        Node **place = &node->branches[branch_of(tree, tree->row, node->test)];
-        if (!*place && !(*place = node_new(tree))) break;
-        insert(tree, *place, i, store->labels[i], store->times[i] == 0);
+        let_fall(tree, &node->branches[branch_of(tree, tree->row, node->test)], i, store->labels[i], store->times[i] == 0);
     }
-    above(tree, node->test);
     tree->row = row;
     tree_find_cells(tree);
-    free(theirs);
     free(waiting);
 }
 
