@@ -258,7 +258,7 @@ static void exchange(Tree *tree, Node *node, Test test) {
 /* Give a stale node its best test; what is below may be stale then. Of one that is only unsure, what is known of every
  * score is a bound still. */
 static void settle(Tree *tree, Node *node) {
-    if (node->stale == UNSURE) {
+    if (node->stale == UNSURE && node->form != LISTED) {
         node->stale = 0;
         establish(tree, node);
         return;
@@ -454,43 +454,8 @@ static void way_end(Tree *tree, Way *way) {
     if (way->nodes != way->few) free(way->nodes);
 }
 
-/* Learn the row at hand from a node on; what was tested above it is known. */
-static void insert(Tree *tree, Node *node, uint32_t instance, int32_t label, int is_new) {
-    Way way;
-    way_begin(&way);
-    while (!tree->failed) {
-        if (node->stale) settle(tree, node);
-        if (node->form != SPLIT) {
-            join_set(tree, node, instance, label, is_new);
-            break;
-        }
-        Node *branch = node->branches[branch_of(tree, tree->row, node->test)];
-        node->S_test += step_up(branch ? branch->n : 0) - step_up(branch ? branch->classes[label] : 0);
-        int unlike = class_in(tree, node, label);
-        unlike |= count_in(tree, node, label);
-        if (((unlike && tree->settings.gated) || needs_look(tree, node)) && !establish(tree, node)) {
-            /* No attribute is significant any more: the set has the row in its counts already. */
-            if (!is_new) node_fold(tree, node);
-            if (is_new) node_store(tree, node, instance);
-            tree->store.times[instance]++;
-            break;
-        }
-        shelf_note(tree, node, instance);
-        Node **place = &node->branches[branch_of(tree, tree->row, node->test)];
-        if (!*place) {
-            if (!(*place = node_new(tree))) break;
-            reshape(tree, node);
-        }
-        way_add(tree, &way, node);
-        below(tree, node->test);
-        node = *place;
-    }
-    for (int32_t i = way.count; i-- > 0;) above(tree, way.nodes[i]->test);
-    way_end(tree, &way);
-}
-
-/* Let one that has waited go down from a node, as `insert` does, but leave every look at a test for when the node is
- * visited: of many that go down together, each would have the nodes on its way looked at. */
+/* Let an instance go down from a node as `insert` does, but leave every look at a test for when somebody asks: before that
+ * there may be others that go down, or another restructuring. */
 static void let_fall(Tree *tree, Node **place, uint32_t instance, int32_t label, int is_new) {
     while (!tree->failed) {
         if (!*place && !(*place = node_new(tree))) return;
@@ -519,6 +484,45 @@ static void let_fall(Tree *tree, Node **place, uint32_t instance, int32_t label,
         shelf_note(tree, node, instance);
         place = &node->branches[branch_of(tree, tree->row, node->test)];
     }
+}
+
+/* Learn the row at hand from a node on; what was tested above it is known. */
+static void insert(Tree *tree, Node *node, uint32_t instance, int32_t label, int is_new) {
+    Way way;
+    way_begin(&way);
+    while (!tree->failed) {
+        if (node->stale) {
+            reshape(tree, node);
+            let_fall(tree, &node, instance, label, is_new);
+            break;
+        }
+        if (node->form != SPLIT) {
+            join_set(tree, node, instance, label, is_new);
+            break;
+        }
+        Node *branch = node->branches[branch_of(tree, tree->row, node->test)];
+        node->S_test += step_up(branch ? branch->n : 0) - step_up(branch ? branch->classes[label] : 0);
+        int unlike = class_in(tree, node, label);
+        unlike |= count_in(tree, node, label);
+        if (((unlike && tree->settings.gated) || needs_look(tree, node)) && !establish(tree, node)) {
+            /* No attribute is significant any more: the set has the row in its counts already. */
+            if (!is_new) node_fold(tree, node);
+            if (is_new) node_store(tree, node, instance);
+            tree->store.times[instance]++;
+            break;
+        }
+        shelf_note(tree, node, instance);
+        Node **place = &node->branches[branch_of(tree, tree->row, node->test)];
+        if (!*place) {
+            if (!(*place = node_new(tree))) break;
+            reshape(tree, node);
+        }
+        way_add(tree, &way, node);
+        below(tree, node->test);
+        node = *place;
+    }
+    for (int32_t i = way.count; i-- > 0;) above(tree, way.nodes[i]->test);
+    way_end(tree, &way);
 }
 
 /* Let instances that have waited go down from a node, and free the list of them. Those that came several times are
@@ -663,6 +667,7 @@ static void leave_set(Tree *tree, Node *node, uint32_t instance, int32_t label, 
             if (needs_look(tree, node)) establish(tree, node);
         }
     }
+    if (node->present < 2) node->stale = 0;
     if (was_pure != (node->present < 2) || majority(tree, node) != answer) reshape(tree, node);
 }
 
@@ -676,7 +681,7 @@ static void forget_instance(Tree *tree, uint32_t instance) {
     way_begin(&way);
     Node *node = tree->root;
     while (!tree->failed) {
-        if (node->stale) settle(tree, node);
+        if (node->stale && node->form != LISTED) settle(tree, node);
         if (node->form != SPLIT) {
             leave_set(tree, node, instance, label, 0);
             break;
