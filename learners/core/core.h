@@ -15,6 +15,9 @@
 
 #define FRACTION_BITS 24
 #define NO_INSTANCE UINT32_MAX
+#define MOST_SPARES 32
+#define FEW_CLASSES 8 /* classes that scores.c is made for */
+#define A_SIDE 512    /* a node with fewer instances has tables of sides made */
 
 /* What a decision node asks. A threshold on a number is an attribute with a cut: whether its bin is at most
  * that, branch 0 if so, branch 1 if not. Without a cut (-1) the node has a branch for each value. */
@@ -28,6 +31,9 @@ typedef enum {
     COUNTED, /* a set of instances and their counts: mixed, and no attribute may be tested yet */
     SPLIT    /* counts, a test, and branches */
 } Form;
+
+/* Why a node has to be looked at before use: nothing is known of its scores, or what is known are bounds. */
+enum { STALE = 1, UNSURE };
 
 typedef struct Node Node;
 
@@ -46,7 +52,7 @@ struct Node {
     uint32_t *classes; /* how many of each class */
     int32_t present;   /* how many classes there are any of */
     uint8_t form;
-    uint8_t stale;    /* the test may not be the best: look before use */
+    uint8_t stale;    /* STALE or UNSURE: the test may not be the best: look before use */
     uint8_t reshaped; /* the tree looks different here or below since it was last published */
     Test test;
     uint32_t *set;         /* LISTED, COUNTED: the instances, in no order */
@@ -124,6 +130,7 @@ typedef struct {
     int32_t count;  /* how many cuts */
     int32_t median; /* the bin with the median of all instances, as of the cuts */
     uint64_t *cuts; /* ascending */
+    uint32_t reach; /* how far a search among them goes at first (cuts.c) */
 } Scale;
 
 typedef struct {
@@ -139,6 +146,7 @@ typedef struct {
     int64_t *next_best; /* by attribute: the best S of the other cuts */
     uint8_t *scored;     /* by attribute: whether the look at hand has scored it */
     uint32_t *below_cut; /* by class: how many are below the cut at hand */
+    int64_t sides[(FEW_CLASSES + 1) * A_SIDE]; /* for the node at hand: x log x of both sides of a cut (scores.c) */
     int64_t *votes; /* by class: what speaks for it; and twice as much room to find that out */
     int64_t since_cuts; /* instances learned since the cuts were made */
     uint8_t aged;       /* something was forgotten since then */
@@ -156,6 +164,8 @@ typedef struct {
     Ops ops;
     uint64_t next_id;
     int64_t bytes;      /* memory used by nodes */
+    void *spare[MOST_SPARES]; /* blocks for tables that were given back, to be used again */
+    int32_t spares;
     int64_t shelved;    /* of it, on shelves */
     int64_t brought_back; /* how often a test was found on a shelf */
     uint8_t changed;    /* the record at hand has reshaped the tree */
@@ -241,6 +251,7 @@ void node_free(Tree *tree, Node *node);
 void node_free_all(Tree *tree, Node *node);
 int node_tabulate(Tree *tree, Node *node);
 void node_recount(Tree *tree, Node *node);
+void node_recount_unscored(Tree *tree, Node *node);
 void node_untabulate(Tree *tree, Node *node);
 void node_store(Tree *tree, Node *node, uint32_t instance);
 void node_unlink(Tree *tree, Node *node, uint32_t instance);
@@ -257,7 +268,9 @@ void node_unexplain(const Tree *tree, Node *node);
 int node_is_uniform(const Tree *tree, const Node *node);
 int node_pull_up(Tree *tree, Node *node, Test test);
 int32_t branch_count(const Tree *tree, Test test);
-int64_t table_bytes(const Tree *tree);
+size_t table_size(const Tree *tree);
+int node_add_table(Tree *tree, Node *node);
+void tree_drop_spares(Tree *tree);
 int tree_layout(Tree *tree, const int32_t *value_capacity, int32_t attributes, int32_t class_capacity);
 
 /* cuts.c */
@@ -274,6 +287,7 @@ int node_shift(Tree *tree, Node *node, Test test);
 
 /* shelf.c */
 Shelf *shelf_copy(Tree *tree, const Node *node);
+int shelf_replace(Tree *tree, Node *node, Test test);
 void node_clear_shelf(Tree *tree, Node *node);
 void shelf_note(Tree *tree, Node *node, uint32_t instance);
 uint32_t *shelf_exchange(Tree *tree, Node *node, uint32_t *count);

@@ -10,17 +10,25 @@
 #define SHARE 2           /* with more, they are looked at when this part is */
 #define OVERFULL 4        /* a bin with so many times its share calls for new cuts */
 
-/* The bin of a number: one more than there are cuts below it. */
+/* The bin of a number: one more than there are cuts below it. Beyond the cuts there is something to read, so that a search
+ * has as many steps whatever it finds (`pad`). */
 int32_t bin_of(const Scale *scale, uint64_t number) {
     if (!number) return 0;
-    int32_t low = 0, left = scale->count;
-    while (left > 0) {
-        int32_t half = left / 2;
-        int beyond = scale->cuts[low + half] < number;
-        low = beyond ? low + half + 1 : low;
-        left = beyond ? left - half - 1 : half;
-    }
-    return low + 1;
+    uint32_t low = 0;
+    for (uint32_t half = scale->reach; half; half /= 2) low += scale->cuts[low + half - 1] < number ? half : 0;
+    return (int32_t)low + 1;
+}
+
+/* How far a search among so many cuts goes at first. */
+static uint32_t reach_of(int32_t count) {
+    uint32_t reach = count > 0;
+    while (reach && 2 * reach <= (uint32_t)count) reach *= 2;
+    return reach;
+}
+
+/* Fill what a search may read beyond the cuts, for which there is room, with what is above every number. */
+static void pad(uint64_t *cuts, int32_t count) {
+    for (uint32_t i = (uint32_t)count; i + 1 < 2 * reach_of(count); i++) cuts[i] = UINT64_MAX;
 }
 
 /* ---- finding cuts */
@@ -82,6 +90,12 @@ static void sort(uint64_t *numbers, int64_t count, int32_t patience) {
     sort_few(numbers, count);
 }
 
+static void sort_all(uint64_t *numbers, int64_t count) {
+    int32_t patience = 4;
+    for (int64_t n = count; n > 1; n /= 2) patience += 2;
+    sort(numbers, count, patience);
+}
+
 /* The number between two, which the first is at most and the second is not. The bits are those of doubles with
  * the sign turned round (learners/codes.py). */
 double number_of(uint64_t number) {
@@ -129,10 +143,41 @@ static int32_t cuts_of_sorted(const uint64_t *numbers, int64_t count, int32_t bi
     return found;
 }
 
+#define BUCKETS 1024
+#define CROWDED 24
+
+/* Put numbers into buckets of one width, in order; return whether that could be done. Sorting what is in each takes
+ * little more, where the numbers are spread somehow. */
+static int sort_into_buckets(uint64_t *numbers, int64_t count) {
+    uint32_t ends[BUCKETS] = {0};
+    uint64_t lowest = UINT64_MAX, highest = 0;
+    if (count < 2 * CROWDED || count > UINT32_MAX) return 0;
+    for (int64_t i = 0; i < count; i++) {
+        lowest = numbers[i] < lowest ? numbers[i] : lowest;
+        highest = numbers[i] > highest ? numbers[i] : highest;
+    }
+    double first = number_of(lowest), scale = (BUCKETS - 1) / (number_of(highest) - first);
+    if (!(scale > 0 && scale < 1e300 && first > -1e300)) return 0; /* all equal, or without end */
+    uint64_t *sorted = malloc((size_t)count * (sizeof *sorted + sizeof(uint16_t)));
+    if (!sorted) return 0;
+    uint16_t *bucket = (uint16_t *)(sorted + count);
+    for (int64_t i = 0; i < count; i++) ends[bucket[i] = (uint16_t)((number_of(numbers[i]) - first) * scale)]++;
+    for (uint32_t b = 0, end = 0; b < BUCKETS; b++) {
+        uint32_t here = ends[b];
+        ends[b] = end;
+        end += here;
+    }
+    for (int64_t i = 0; i < count; i++) sorted[ends[bucket[i]]++] = numbers[i];
+    memcpy(numbers, sorted, 8 * (size_t)count);
+    free(sorted);
+    for (uint32_t b = 0, begin = 0; b < BUCKETS; begin = ends[b++])
+        if (ends[b] - begin > CROWDED) sort_all(numbers + begin, ends[b] - begin);
+    sort_few(numbers, count);
+    return 1;
+}
+
 int32_t find_cuts(uint64_t *numbers, int64_t count, int32_t bins, uint64_t *cuts) {
-    int32_t patience = 4;
-    for (int64_t n = count; n > 1; n /= 2) patience += 2;
-    sort(numbers, count, patience);
+    if (!sort_into_buckets(numbers, count)) sort_all(numbers, count);
     return cuts_of_sorted(numbers, count, bins, cuts);
 }
 
@@ -140,14 +185,16 @@ int32_t find_cuts(uint64_t *numbers, int64_t count, int32_t bins, uint64_t *cuts
 
 int tree_set_cuts(Tree *tree, int32_t attribute, const uint64_t *cuts, int32_t count, int32_t median, int fixed) {
     Scale *scale = &tree->scales[attribute];
-    uint64_t *room = realloc(scale->cuts, 8 * (size_t)(count + 1));
+    uint64_t *room = realloc(scale->cuts, 8 * (size_t)(2 * count + 1));
     if (!room) {
         tree->failed = 1;
         return -1;
     }
     if (count) memcpy(room, cuts, 8 * (size_t)count);
+    pad(room, count);
     scale->cuts = room;
     scale->count = count;
+    scale->reach = reach_of(count);
     scale->median = median;
     scale->fixed = fixed;
     return 0;
@@ -207,7 +254,9 @@ static int recut(Tree *tree, int32_t attribute, uint64_t *numbers) {
     int32_t found = find_cuts(numbers, count, tree->settings.bins, cuts);
     Scale made = *scale;
     if (!scale->fixed) {
+        pad(cuts, found);
         made.count = found;
+        made.reach = reach_of(found);
         made.cuts = cuts;
     }
     int32_t median = count ? bin_of(&made, numbers[(count - 1) / 2]) : 1;

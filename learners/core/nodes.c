@@ -8,14 +8,15 @@
 
 #define OVERHEAD 16 /* what the allocator keeps beside each block */
 
+/* Cleared by hand: what the allocator keeps at hand for small blocks, it does not give to those who want them cleared. */
 void *take(Tree *tree, size_t size) {
-    void *block = calloc(1, size ? size : 1);
+    void *block = malloc(size ? size : 1);
     if (!block) {
         tree->failed = 1;
         return NULL;
     }
     tree->bytes += (int64_t)size + OVERHEAD;
-    return block;
+    return memset(block, 0, size);
 }
 
 void give(Tree *tree, void *block, size_t size) {
@@ -25,10 +26,6 @@ void give(Tree *tree, void *block, size_t size) {
 }
 
 int32_t branch_count(const Tree *tree, Test test) { return test.cut < 0 ? tree->value_capacity[test.attribute] : 2; }
-
-int64_t table_bytes(const Tree *tree) {
-    return (int64_t)tree->rows_of_counts * tree->class_capacity * 4;
-}
 
 Node *node_new(Tree *tree) {
     Node *node = take(tree, sizeof *node + (size_t)tree->class_capacity * 4);
@@ -41,15 +38,60 @@ Node *node_new(Tree *tree) {
     return node;
 }
 
+/* ---- tables: the scores, the counts and how many values there are, in one block */
+
+static size_t size_of_table(int32_t attributes, size_t cells) { return (size_t)attributes * 10 + cells * 4; }
+
+size_t table_size(const Tree *tree) {
+    return size_of_table(tree->attributes, (size_t)tree->rows_of_counts * (size_t)tree->class_capacity);
+}
+
+/* A block for a table, as it was left by another node where there is one. */
+static void *take_table(Tree *tree) {
+    size_t size = table_size(tree);
+    if (!tree->spares) return take(tree, size);
+    void *block = tree->spare[--tree->spares];
+    tree->bytes += (int64_t)size + OVERHEAD;
+    return memset(block, 0, size);
+}
+
+/* Tables come and go with each restructuring, and are large enough for the allocator to take its time: a few are kept. */
+static void give_table(Tree *tree, void *block) {
+    if (tree->spares == MOST_SPARES || tree->settings.max_bytes) {
+        give(tree, block, table_size(tree));
+        return;
+    }
+    tree->spare[tree->spares++] = block;
+    tree->bytes -= (int64_t)table_size(tree) + OVERHEAD;
+}
+
+/* Let go of the blocks that are kept: all, when they are of no use any more. */
+void tree_drop_spares(Tree *tree) {
+    while (tree->spares) free(tree->spare[--tree->spares]);
+}
+
+static void use_as_table(Node *node, void *block, int32_t attributes, size_t cells) {
+    node->S = block;
+    node->counts = (uint32_t *)(node->S + attributes);
+    node->values_here = (uint16_t *)(node->counts + cells);
+}
+
+int node_add_table(Tree *tree, Node *node) {
+    void *block = take_table(tree);
+    if (!block) return -1;
+    use_as_table(node, block, tree->attributes, (size_t)tree->rows_of_counts * (size_t)tree->class_capacity);
+    return 0;
+}
+
 void node_untabulate(Tree *tree, Node *node) {
     if (!node->counts) return;
-    give(tree, node->counts, (size_t)table_bytes(tree));
-    give(tree, node->S, (size_t)tree->attributes * 8);
-    give(tree, node->values_here, (size_t)tree->attributes * 2);
+    give_table(tree, node->S);
     node->counts = NULL;
     node->S = NULL;
     node->values_here = NULL;
 }
+
+/* ---- nodes */
 
 static void drop_branches(Tree *tree, Node *node) {
     node_clear_shelf(tree, node);
@@ -143,12 +185,12 @@ static inline void look_ahead(const Store *store, const Node *node, uint32_t k) 
     __builtin_prefetch(&store->labels[instance]);
 }
 
-static void count_set(Tree *tree, Node *node, const Node *set) {
+/* Made for codes of one byte and a few numbers of classes, so that finding a cell takes no multiplication. */
+static inline __attribute__((always_inline)) void count_rows(const Tree *tree, Node *node, const Node *set,
+                                                             const size_t step, const int narrow) {
     const Store *store = &tree->store;
     const int32_t *offsets = tree->offsets;
-    size_t step = (size_t)tree->class_capacity;
     int32_t width = tree->attributes;
-    int narrow = store->code_bytes == 1;
     for (uint32_t k = 0; k < set->set_count; k++) {
         uint32_t i = set->set[k];
         const uint8_t *row = row_of(store, i);
@@ -156,19 +198,21 @@ static void count_set(Tree *tree, Node *node, const Node *set) {
         uint32_t *column = node->counts + store->labels[i];
         uint32_t times = store->times[i];
         look_ahead(store, set, k);
-        if (narrow)
-            for (int32_t a = 0; a < width; a++) column[(size_t)(offsets[a] + row[a]) * step] += times;
-        else
-            for (int32_t a = 0; a < width; a++) column[(size_t)(offsets[a] + wide[a]) * step] += times;
+        for (int32_t a = 0; a < width; a++) column[(size_t)(offsets[a] + (narrow ? row[a] : wide[a])) * step] += times;
     }
-    tree->ops.additions += (uint64_t)set->n * (uint64_t)width;
 }
 
-static int add_table(Tree *tree, Node *node) {
-    node->counts = take(tree, (size_t)table_bytes(tree));
-    node->S = take(tree, (size_t)tree->attributes * 8);
-    node->values_here = take(tree, (size_t)tree->attributes * 2);
-    return tree->failed ? -1 : 0;
+static void count_set(Tree *tree, Node *node, const Node *set) {
+    size_t step = (size_t)tree->class_capacity;
+    if (tree->store.code_bytes != 1)
+        count_rows(tree, node, set, step, 0);
+    else if (step == 2)
+        count_rows(tree, node, set, 2, 1);
+    else if (step == 4)
+        count_rows(tree, node, set, 4, 1);
+    else
+        count_rows(tree, node, set, step, 1);
+    tree->ops.additions += (uint64_t)set->n * (uint64_t)tree->attributes;
 }
 
 static int is_empty(const Tree *tree, const uint32_t *cell) {
@@ -194,9 +238,10 @@ static uint16_t count_values(const Tree *tree, const uint32_t *cell, int32_t val
 }
 
 /* Of a number, how many bins there are anything in, where what is missing counts as in the bin of the median. */
-static void find_values(const Tree *tree, Node *node) {
+static void find_values(const Tree *tree, Node *node, int numbers_too) {
     size_t step = (size_t)tree->class_capacity;
     for (int32_t a = 0; a < tree->attributes; a++) {
+        if (!numbers_too && is_number(tree, a)) continue;
         const uint32_t *cell = node->counts + (size_t)tree->offsets[a] * step;
         uint16_t here = count_values(tree, cell, tree->value_capacity[a]);
         if (is_number(tree, a) && !is_empty(tree, cell) && !is_empty(tree, cell + (size_t)tree->scales[a].median * step))
@@ -212,15 +257,21 @@ static void find_disorder(const Tree *tree, Node *node) {
 
 /* Find out what follows from a node's counts. */
 void node_recount(Tree *tree, Node *node) {
-    find_values(tree, node);
+    find_values(tree, node, 1);
     find_disorder(tree, node);
 }
 
-/* Give a set its counts. */
+/* The same for a node that is about to be scored as a whole: how many bins of a number there is anything in is found out
+ * there. */
+void node_recount_unscored(Tree *tree, Node *node) {
+    find_values(tree, node, 0);
+    find_disorder(tree, node);
+}
+
+/* Give a set its counts. What follows from them is not known yet. */
 int node_tabulate(Tree *tree, Node *node) {
-    if (add_table(tree, node)) return -1;
+    if (node_add_table(tree, node)) return -1;
     count_set(tree, node, node);
-    node_recount(tree, node);
     node->form = COUNTED;
     return 0;
 }
@@ -386,12 +437,12 @@ static Node *join(Tree *tree, Node **level_two, int32_t count, Test old) {
             if (level_two[w]) node_gather(tree, level_two[w], joined);
         return joined;
     }
-    if (add_table(tree, joined)) return NULL;
+    if (node_add_table(tree, joined)) return NULL;
     joined->branches = take(tree, sizeof(Node *) * (size_t)count);
     if (!joined->branches) return NULL;
     joined->form = SPLIT;
     joined->test = old;
-    size_t cells = (size_t)table_bytes(tree) / 4;
+    size_t cells = (size_t)tree->rows_of_counts * (size_t)tree->class_capacity;
     for (int32_t w = 0; w < count; w++) {
         Node *lower = joined->branches[w] = level_two[w];
         if (!lower) continue;
@@ -463,31 +514,31 @@ int node_pull_up(Tree *tree, Node *node, Test test) {
 
 /* ---- layout */
 
-static int move_table(Tree *tree, Node *node, const int32_t *capacity, const int32_t *offsets, int32_t rows,
-                      int32_t attributes, int32_t class_capacity) {
-    uint32_t *counts = take(tree, (size_t)rows * class_capacity * 4);
-    int64_t *S = take(tree, (size_t)attributes * 8);
-    uint16_t *here = take(tree, (size_t)attributes * 2);
-    if (tree->failed) return -1;
+static int move_table(Tree *tree, Node *node, const int32_t *offsets, int32_t rows, int32_t attributes,
+                      int32_t class_capacity) {
+    Node moved;
+    size_t cells = (size_t)rows * (size_t)class_capacity;
+    void *block = take(tree, size_of_table(attributes, cells));
+    if (!block) return -1;
+    use_as_table(&moved, block, attributes, cells);
     for (int32_t a = 0; a < attributes; a++) {
         if (a >= tree->attributes) {
             /* An attribute that appears only now: every instance so far lacks it. */
-            memcpy(counts + (size_t)offsets[a] * class_capacity, node->classes, (size_t)tree->classes * 4);
-            here[a] = 1;
+            memcpy(moved.counts + (size_t)offsets[a] * class_capacity, node->classes, (size_t)tree->classes * 4);
+            moved.values_here[a] = 1;
             continue;
         }
         for (int32_t v = 0; v < tree->value_capacity[a]; v++)
-            memcpy(counts + (size_t)(offsets[a] + v) * class_capacity,
+            memcpy(moved.counts + (size_t)(offsets[a] + v) * class_capacity,
                    node->counts + (size_t)(tree->offsets[a] + v) * tree->class_capacity,
                    (size_t)tree->class_capacity * 4);
-        S[a] = node->S[a];
-        here[a] = node->values_here[a];
+        moved.S[a] = node->S[a];
+        moved.values_here[a] = node->values_here[a];
     }
     node_untabulate(tree, node);
-    node->counts = counts;
-    node->S = S;
-    node->values_here = here;
-    (void)capacity;
+    node->counts = moved.counts;
+    node->S = moved.S;
+    node->values_here = moved.values_here;
     return 0;
 }
 
@@ -507,21 +558,16 @@ static Node *move(Tree *tree, Node *node, const int32_t *capacity, const int32_t
         give(tree, node->branches, sizeof(Node *) * (size_t)olds);
         node->branches = branches;
     }
-    if (node->counts) move_table(tree, node, capacity, offsets, rows, attributes, class_capacity);
     if (attributes != tree->attributes) {
         node->explained = 0;
         node->stale = node->present > 1;
         node->reshaped = 1;
         if (node->form == COUNTED) {
-            give(tree, node->counts, (size_t)rows * class_capacity * 4);
-            give(tree, node->S, (size_t)attributes * 8);
-            give(tree, node->values_here, (size_t)attributes * 2);
-            node->counts = NULL;
-            node->S = NULL;
-            node->values_here = NULL;
+            node_untabulate(tree, node);
             node->form = LISTED;
         }
     }
+    if (node->counts) move_table(tree, node, offsets, rows, attributes, class_capacity);
     if (class_capacity == tree->class_capacity) return node;
     Node *moved = take(tree, sizeof *node + (size_t)class_capacity * 4);
     if (!moved) return node;
@@ -549,6 +595,7 @@ int tree_layout(Tree *tree, const int32_t *value_capacity, int32_t attributes, i
         rows += capacity[a];
     }
     if (tree->root) tree->root = move(tree, tree->root, capacity, offsets, rows, attributes, class_capacity);
+    tree_drop_spares(tree);
     free(tree->value_capacity);
     free(tree->offsets);
     tree->value_capacity = capacity;

@@ -32,48 +32,101 @@ static int64_t rounded(int64_t numerator, __int128 denominator) {
     return value % twice < 0 ? quotient - 1 : quotient; /* towards minus infinity, as Python divides */
 }
 
-/* What is found out about the cuts of a number, one after the other. */
+/* What is found out about the cuts of a number. */
 typedef struct {
     int64_t best, next;
-    int32_t cut;
+    int32_t cut, bins; /* bins: how many there is anything in */
 } Found;
 
-static inline void consider(Found *found, int64_t S, int32_t cut) {
-    if (found->cut < 0) {
-        found->best = S;
-        found->cut = cut;
-    } else if (S < found->best) {
-        found->next = found->best < found->next ? found->best : found->next;
-        found->best = S;
-        found->cut = cut;
-    } else if (S < found->next) {
-        found->next = S;
-    }
+/* The best two of some cuts, each an S and in its lowest bits the cut. The first among equals is the better one. There is
+ * no branch in it, because which cut is better than those before it is hard to predict. */
+typedef struct {
+    int64_t best, next;
+} Keys;
+
+#define CUT_BITS 8
+#define NO_KEY INT64_MAX
+
+static inline void consider(Keys *keys, int64_t S, int32_t cut) {
+    int64_t key = S * (1 << CUT_BITS) + cut;
+    int64_t worse = key < keys->best ? keys->best : key;
+    keys->best = key < keys->best ? key : keys->best;
+    keys->next = worse < keys->next ? worse : keys->next;
 }
 
-#define FEW 8
+static inline void tell(const Keys *keys, int32_t bins, Found *found) {
+    found->bins = bins;
+    if (keys->best == NO_KEY) return;
+    found->best = keys->best >> CUT_BITS;
+    found->cut = (int32_t)(keys->best & ((1 << CUT_BITS) - 1));
+    if (keys->next >> CUT_BITS < found->next) found->next = keys->next >> CUT_BITS;
+}
 
-/* A few classes, and instances enough for the table of logarithms alone: as most often. Made for each number of
- * classes, so that nothing in it depends on what is counted but whether a bin is empty. */
-static inline void score_few(const Node *node, const uint32_t *missing, const Scale *scale, size_t step,
-                             const int32_t classes, Found *found) {
+/* A few classes, and instances enough for the table of logarithms alone: as most often. First the bins with something
+ * in them are found, then the cuts between them are scored, both without a branch that depends on what is counted. Made
+ * for each number of classes, with and without missing numbers and tables of sides. */
+static inline __attribute__((always_inline)) void score_few(const Node *node, const uint32_t *missing, const Scale *scale,
+                                                            size_t step, const int32_t classes, const int some_missing,
+                                                            const int64_t *sides, Found *found) {
     const int64_t *f = x_log_x_table;
     const uint32_t *cell = missing + step;
-    uint32_t n = (uint32_t)node->n, below = 0, all[FEW], lower[FEW] = {0};
-    for (int32_t c = 0; c < classes; c++) all[c] = node->classes[c];
-    for (int32_t bin = 1; bin <= scale->count; bin++, cell += step) {
-        uint32_t before = below;
+    uint32_t n = (uint32_t)node->n, all[FEW_CLASSES], sum[FEW_CLASSES] = {0}, lower[MOST_BINS + 1][FEW_CLASSES];
+    uint8_t cuts[MOST_BINS + 1];
+    int32_t bins = 0;
+    for (int32_t bin = 1; bin <= scale->count + 1; bin++, cell += step) {
+        uint32_t any = 0;
         for (int32_t c = 0; c < classes; c++) {
-            uint32_t here = bin == scale->median ? cell[c] + missing[c] : cell[c];
-            lower[c] += here;
-            below += here;
+            uint32_t here = some_missing && bin == scale->median ? cell[c] + missing[c] : cell[c];
+            any |= here;
+            lower[bins][c] = sum[c] += here;
         }
-        if (below == before) continue;
-        if (below == n) return;
-        int64_t S = f[below] + f[n - below];
-        for (int32_t c = 0; c < classes; c++) S -= f[lower[c]] + f[all[c] - lower[c]];
-        consider(found, S, bin);
+        cuts[bins] = (uint8_t)bin;
+        bins += any != 0;
     }
+    Keys keys = {NO_KEY, NO_KEY};
+    for (int32_t c = 0; c < classes; c++) all[c] = node->classes[c];
+    for (int32_t k = 0; k < bins - 1; k++) {
+        uint32_t below = 0;
+        int64_t S = 0;
+        for (int32_t c = 0; c < classes; c++) {
+            uint32_t here = lower[k][c];
+            below += here;
+            S -= sides ? sides[(c + 1) * A_SIDE + here] : f[here] + f[all[c] - here];
+        }
+        S += sides ? sides[below] : f[below] + f[n - below];
+        consider(&keys, S, cuts[k]);
+    }
+    tell(&keys, bins, found);
+}
+
+/* Two classes, whose counts of a bin are one word. */
+static inline __attribute__((always_inline)) void score_two(const Node *node, const uint32_t *missing, const Scale *scale,
+                                                            const int64_t *sides, Found *found) {
+    const int64_t *f = x_log_x_table;
+    uint64_t sum = 0, lower[MOST_BINS + 1], both;
+    uint32_t n = (uint32_t)node->n, zeros = node->classes[0], ones = node->classes[1];
+    uint8_t cuts[MOST_BINS + 1];
+    size_t bins = 0;
+    memcpy(&both, missing, 8);
+    for (int32_t bin = 1; bin <= scale->count + 1; bin++) {
+        uint64_t here;
+        memcpy(&here, missing + 2 * (size_t)bin, 8);
+        here += bin == scale->median ? both : 0;
+        lower[bins] = sum += here;
+        cuts[bins] = (uint8_t)bin;
+        bins += here != 0;
+    }
+    Keys keys = {NO_KEY, NO_KEY};
+    for (size_t k = 0; k + 1 < bins; k++) {
+        size_t first = (uint32_t)lower[k], second = lower[k] >> 32, below = first + second;
+        int64_t S;
+        if (sides)
+            S = sides[below] - sides[A_SIDE + first] - sides[2 * A_SIDE + second];
+        else
+            S = f[below] + f[n - below] - f[first] - f[zeros - first] - f[second] - f[ones - second];
+        consider(&keys, S, cuts[k]);
+    }
+    tell(&keys, (int32_t)bins, found);
 }
 
 /* Any number of classes: of the sums, only what a bin changes is made anew. */
@@ -84,7 +137,7 @@ static void score_classes(Tree *tree, const Node *node, const uint32_t *missing,
     uint32_t *below = tree->below_cut;
     int64_t n = 0, parts = x_log_x(node->n) - node->disorder; /* of each class, below and above */
     memset(below, 0, sizeof *below * (size_t)classes);
-    for (int32_t bin = 1; bin <= scale->count; bin++, cell += step) {
+    for (int32_t bin = 1; bin <= scale->count + 1; bin++, cell += step) {
         int64_t before = n;
         for (int32_t c = 0; c < classes; c++) {
             uint32_t here = cell[c] + (bin == scale->median ? missing[c] : 0);
@@ -95,37 +148,78 @@ static void score_classes(Tree *tree, const Node *node, const uint32_t *missing,
             parts += x_log_x(old + here) - x_log_x(old) + x_log_x(all - old - here) - x_log_x(all - old);
         }
         if (n == before) continue;
+        found->bins++;
         if (n == node->n) return;
-        consider(found, x_log_x(n) + x_log_x(node->n - n) - parts, bin);
+        int64_t S = x_log_x(n) + x_log_x(node->n - n) - parts;
+        if (found->cut < 0 || S < found->best) {
+            if (found->cut >= 0 && found->best < found->next) found->next = found->best;
+            found->best = S;
+            found->cut = bin;
+        } else if (S < found->next) {
+            found->next = S;
+        }
     }
 }
 
+#define MADE_FOR(CLASSES)                                                                                       \
+    case CLASSES:                                                                                               \
+        if (sides && !some_missing)                                                                             \
+            score_few(node, missing, scale, step, CLASSES, 0, sides, &found);                                   \
+        else if (!some_missing)                                                                                 \
+            score_few(node, missing, scale, step, CLASSES, 0, NULL, &found);                                    \
+        else                                                                                                    \
+            score_few(node, missing, scale, step, CLASSES, 1, NULL, &found);                                    \
+        break
+
 /* How much of the disorder a threshold leaves, for every cut of a number in one pass over its bins. A cut with
  * an empty bin below it divides as the one before does and is passed over. Where no cut divides, all is left. */
-static int64_t score_of_cuts(Tree *tree, const Node *node, int32_t attribute) {
+static int64_t score_of_cuts(Tree *tree, Node *node, int32_t attribute, const int64_t *sides) {
     const Scale *scale = &tree->scales[attribute];
     size_t step = (size_t)tree->class_capacity;
     const uint32_t *missing = node->counts + (size_t)tree->offsets[attribute] * step;
-    Found found = {node->disorder, node->disorder, -1};
+    Found found = {node->disorder, node->disorder, -1, 0};
     tree->ops.scores++;
-    int32_t classes = node->n < X_LOG_X_TABLE ? tree->classes : FEW + 1;
-    switch (classes) {
-        case 2: score_few(node, missing, scale, step, 2, &found); break;
-        case 3: score_few(node, missing, scale, step, 3, &found); break;
-        case 4: score_few(node, missing, scale, step, 4, &found); break;
-        case 5: score_few(node, missing, scale, step, 5, &found); break;
-        case 6: score_few(node, missing, scale, step, 6, &found); break;
-        case 7: score_few(node, missing, scale, step, 7, &found); break;
-        case 8: score_few(node, missing, scale, step, 8, &found); break;
+    int32_t classes = node->n < X_LOG_X_TABLE && scale->count < MOST_BINS ? tree->classes : FEW_CLASSES + 1;
+    uint32_t some_missing = 0;
+    for (int32_t c = 0; c < tree->classes; c++) some_missing |= missing[c];
+    switch (classes == 2 && step == 2 ? 1 : classes) {
+        case 1:
+            if (sides)
+                score_two(node, missing, scale, sides, &found);
+            else
+                score_two(node, missing, scale, NULL, &found);
+            break;
+        MADE_FOR(2);
+        MADE_FOR(3);
+        MADE_FOR(4);
+        MADE_FOR(5);
+        MADE_FOR(6);
+        MADE_FOR(7);
+        MADE_FOR(8);
         default: score_classes(tree, node, missing, scale, &found);
     }
     tree->best_cut[attribute] = found.cut;
     tree->next_best[attribute] = found.next;
+    node->values_here[attribute] = (uint16_t)found.bins;
     return found.best;
 }
 
-static int64_t score_of(Tree *tree, const Node *node, int32_t attribute) {
-    if (is_number(tree, attribute)) return score_of_cuts(tree, node, attribute);
+/* What x log x of both sides of a cut comes to, by how many are below it: of all instances, and of each class. Made once
+ * for a node whose attributes are all scored, it halves what has to be looked up for each cut. NULL where it does not
+ * pay. */
+static const int64_t *find_sides(Tree *tree, const Node *node) {
+    const int64_t *f = x_log_x_table;
+    if (node->n >= A_SIDE || tree->classes > FEW_CLASSES || tree->numbers < 2) return NULL;
+    for (int64_t x = 0; x <= node->n; x++) tree->sides[x] = f[x] + f[node->n - x];
+    for (int32_t c = 0; c < tree->classes; c++) {
+        int64_t all = node->classes[c], *side = tree->sides + (c + 1) * A_SIDE;
+        for (int64_t x = 0; x <= all; x++) side[x] = f[x] + f[all - x];
+    }
+    return tree->sides;
+}
+
+static int64_t score_of(Tree *tree, Node *node, int32_t attribute, const int64_t *sides) {
+    if (is_number(tree, attribute)) return score_of_cuts(tree, node, attribute, sides);
     int32_t classes = tree->classes, step = tree->class_capacity;
     int32_t values = tree->value_capacity[attribute];
     const uint32_t *cell = node->counts + (size_t)tree->offsets[attribute] * step;
@@ -337,6 +431,16 @@ static int32_t best_by_score(Tree *tree, const Node *node, Choice *choice) {
     return best;
 }
 
+/* Whether nothing is as good as the test of a decision node but what is not significant. */
+static int test_stands(Tree *tree, const Node *node, int32_t tested, int64_t reach) {
+    if (!is_candidate(tree, node, tested)) return 0;
+    for (int32_t a = 0; a < tree->attributes; a++)
+        if (node->S[a] <= reach && a != tested && is_candidate(tree, node, a) &&
+            (!tree->settings.gated || is_significant(tree, node, a)))
+            return 0;
+    return 1;
+}
+
 /* Note when to look again. A rival can win only if it is as good as the test and significant; of the two
  * one that does not hold now is watched. Both are bounded: S never falls while instances are added. */
 static void set_alarms(Tree *tree, Node *node, int32_t best) {
@@ -390,13 +494,28 @@ int needs_look(Tree *tree, const Node *node) {
     return need == INT64_MAX || node->disorder - node->S_test <= need;
 }
 
+/* What S a runner-up has at the most, going by the attributes that the look at hand has scored. */
+static int64_t reach_of_second(Tree *tree, const Node *node) {
+    int64_t first = INT64_MAX, second = INT64_MAX, unit = rounding_unit(node->n);
+    for (int32_t a = 0; a < tree->attributes; a++) {
+        int64_t S = node->S[a];
+        if (S >= second || !tree->scored[a] || !is_candidate(tree, node, a)) continue;
+        if (tree->settings.gated && !is_significant(tree, node, a)) continue;
+        second = S < first ? first : S;
+        first = S < first ? S : first;
+    }
+    return second == INT64_MAX ? second : second + unit;
+}
+
 /* Find the best test of a node with counts; none where nothing may be tested. What is known of attributes
- * that cannot win is left as it is, unless everything is to be looked at, or all that the look before left out. */
+ * that cannot win is left as it is, unless everything is to be looked at; or, after a look that has found another best
+ * test, whatever may be its runner-up. */
 Test look(Tree *tree, Node *node, Scope scope) {
     int64_t reach = INT64_MAX;
     int32_t tested = node->form == SPLIT ? node->test.attribute : -1;
     uint8_t *scored = tree->scored;
-    if (scope == WHAT_MAY_WIN && (tree->settings.gain_ratio || tree->settings.pearson)) scope = EVERYTHING;
+    int by_score = !tree->settings.gain_ratio && !tree->settings.pearson;
+    if (scope == WHAT_MAY_WIN && !by_score) scope = EVERYTHING;
     if (scope != THE_REST) memset(scored, 0, (size_t)tree->attributes);
     if (tested >= 0 && scope == WHAT_MAY_WIN) {
         node->S[tested] = node->S_test;
@@ -404,22 +523,29 @@ Test look(Tree *tree, Node *node, Scope scope) {
         if (is_number(tree, tested)) {
             tree->best_cut[tested] = node->test.cut;
             tree->next_best[tested] = node->S_rest;
-            if (another_cut_may_win(tree, node)) node->S[tested] = score_of(tree, node, tested);
+            if (another_cut_may_win(tree, node)) node->S[tested] = score_of(tree, node, tested, NULL);
         }
         reach = node->S[tested] + rounding_unit(node->n);
         if (tree->settings.gated && !is_significant(tree, node, tested)) reach = INT64_MAX;
     }
+    const int64_t *sides = scope != EVERYTHING ? NULL : find_sides(tree, node);
+    if (scope == THE_REST && !by_score) scope = EVERYTHING;
+    if (scope == THE_REST) reach = reach_of_second(tree, node);
     for (int32_t a = 0; a < tree->attributes; a++) {
         if (tree->used[a] || scored[a]) continue;
-        if (scope == WHAT_MAY_WIN &&
+        if (scope != EVERYTHING &&
             (node->S[a] > reach || (tree->settings.gated && !may_be_significant(tree, node, a))))
             continue;
-        node->S[a] = score_of(tree, node, a);
+        node->S[a] = score_of(tree, node, a, sides);
         scored[a] = 1;
+        if (scope == THE_REST) reach = reach_of_second(tree, node);
     }
     int32_t best;
-    Choice choice;
-    if (tree->settings.gain_ratio) {
+    Choice choice = {0, -1, 0};
+    if (scope == WHAT_MAY_WIN && reach != INT64_MAX && test_stands(tree, node, tested, reach)) {
+        best = tested; /* as most often: nothing has to be rounded and compared */
+        set_alarms(tree, node, best);
+    } else if (tree->settings.gain_ratio) {
         best = best_by_ratio(tree, node, &choice);
     } else {
         best = best_by_score(tree, node, &choice);

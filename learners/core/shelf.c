@@ -10,13 +10,8 @@
 #include "core.h"
 
 #define OUT_OF_DATE 4 /* once so large a part of the instances has not been seen, the branches are of no use */
+#define LEAST 32      /* fewer instances are divided anew at no cost worth speaking of */
 #define MOST 4        /* once all shelves together take such a part of the memory used, there are no more */
-
-static void *copy_of(Tree *tree, const void *block, size_t size) {
-    void *copy = take(tree, size);
-    if (copy) memcpy(copy, block, size);
-    return copy;
-}
 
 static Node **copy_branches(Tree *tree, const Node *node);
 
@@ -32,6 +27,7 @@ static Node *copy_node(Tree *tree, const Node *node) {
     copy->reshaped = own.reshaped;
     copy->shelf = NULL;
     copy->set = NULL;
+    copy->counts = NULL;
     copy->set_count = copy->set_capacity = 0;
     memcpy(copy->classes, node->classes, (size_t)tree->class_capacity * 4);
     if (node->set_count && (copy->set = malloc(node->set_count * sizeof *copy->set))) {
@@ -40,11 +36,7 @@ static Node *copy_node(Tree *tree, const Node *node) {
     } else if (node->set_count) {
         tree->failed = 1;
     }
-    if (node->counts) {
-        copy->counts = copy_of(tree, node->counts, (size_t)table_bytes(tree));
-        copy->S = copy_of(tree, node->S, (size_t)tree->attributes * 8);
-        copy->values_here = copy_of(tree, node->values_here, (size_t)tree->attributes * 2);
-    }
+    if (node->counts && !node_add_table(tree, copy)) memcpy(copy->S, node->S, table_size(tree));
     if (node->branches) copy->branches = copy_branches(tree, node);
     return copy;
 }
@@ -57,24 +49,71 @@ static Node **copy_branches(Tree *tree, const Node *node) {
     return branches;
 }
 
-/* Put a copy of a node's branches aside, if they are worth it; NULL where they are not. */
-Shelf *shelf_copy(Tree *tree, const Node *node) {
+/* Whether the branches of a node may be put aside, and are worth it. */
+static int may_shelve(const Tree *tree, const Node *node) {
     const Settings *settings = &tree->settings;
-    if (settings->window || settings->window_time > 0 || settings->max_bytes || settings->replace) return NULL;
-    if (node->n < 2 * settings->small || tree->shelved > tree_bytes(tree) / MOST) return NULL;
+    if (settings->window || settings->window_time > 0 || settings->max_bytes || settings->replace) return 0;
+    int64_t least = settings->small < LEAST ? settings->small : LEAST;
+    return node->n >= least && tree->shelved <= tree_bytes(tree) / MOST;
+}
+
+/* A shelf with branches of a node that take so many bytes. */
+static Shelf *shelf_new(Tree *tree, const Node *node, Node **branches, int64_t bytes) {
     Shelf *shelf = calloc(1, sizeof *shelf);
     if (!shelf) {
         tree->failed = 1;
         return NULL;
     }
-    int64_t before = tree->bytes;
     shelf->test = node->test;
-    shelf->branches = copy_branches(tree, node);
+    shelf->branches = branches;
     shelf->instances = node->n;
     tree->bytes += node->n * 5; /* the sets, and some that wait */
-    shelf->bytes = tree->bytes - before;
+    shelf->bytes = bytes + node->n * 5;
     tree->shelved += shelf->bytes;
     return shelf;
+}
+
+/* Put a copy of a node's branches aside, if they are worth it; NULL where they are not. */
+Shelf *shelf_copy(Tree *tree, const Node *node) {
+    if (!may_shelve(tree, node)) return NULL;
+    int64_t before = tree->bytes;
+    Node **branches = copy_branches(tree, node);
+    return shelf_new(tree, node, branches, tree->bytes - before);
+}
+
+/* Let the instances of a subtree go down into branches by a test, and leave the subtree as it is; return the bytes that
+ * it takes. */
+static int64_t divide(Tree *tree, const Node *node, Test test, Node **branches) {
+    const Store *store = &tree->store;
+    int64_t bytes = (int64_t)sizeof *node + (node->counts ? (int64_t)table_size(tree) : 0);
+    if (node->branches)
+        for (int32_t v = 0; v < branch_count(tree, branching(node)); v++)
+            if (node->branches[v]) bytes += divide(tree, node->branches[v], test, branches);
+    for (uint32_t k = 0; k < node->set_count; k++) {
+        Node **branch = &branches[branch_of(tree, row_of(store, node->set[k]), test)];
+        if (!*branch && !(*branch = node_new(tree))) break;
+        node_store(tree, *branch, node->set[k]);
+    }
+    return bytes;
+}
+
+/* Give a node that is small another test: its branches go on the shelf as they are, and its instances into others.
+ * Return whether it has been done. */
+int shelf_replace(Tree *tree, Node *node, Test test) {
+    if (node->n > 2 * tree->settings.small || !may_shelve(tree, node)) return 0;
+    Node **branches = take(tree, sizeof *branches * (size_t)branch_count(tree, test));
+    if (!branches) return 0;
+    int64_t bytes = 0;
+    for (int32_t v = 0; v < branch_count(tree, node->test); v++)
+        if (node->branches[v]) bytes += divide(tree, node->branches[v], test, branches);
+    for (int32_t v = 0; v < branch_count(tree, test); v++)
+        if (branches[v]) branches[v]->stale = branches[v]->present > 1;
+    node->shelf = shelf_new(tree, node, node->branches, bytes);
+    node->test = test;
+    node->branches = branches;
+    node->reshaped = 1;
+    tree->ops.transpositions++;
+    return 1;
 }
 
 /* Throw away what is on the shelf of a node. */

@@ -4,9 +4,12 @@
 
 #include "core.h"
 
-static uint64_t hash_of(const uint8_t *row, size_t stride, uint16_t label) {
+/* Where every attribute is a number, codes say nothing that the numbers do not, and change when cuts do. */
+static int numbers_only(const Store *store) { return store->numbers && store->numbers == store->width; }
+
+static uint64_t hash_of(const Store *store, const uint8_t *row, uint16_t label) {
     uint64_t h = 0x9E3779B97F4A7C15ull * (label + 1u);
-    for (size_t i = 0; i < stride; i += 8) {
+    for (size_t i = numbers_only(store) ? store->code_stride : 0; i < store->stride; i += 8) {
         uint64_t word;
         memcpy(&word, row + i, 8);
         h = (h ^ word) * 0xff51afd7ed558ccdull;
@@ -84,7 +87,7 @@ static int grow(Store *store) {
 static uint8_t tag_of(uint64_t hash) { return (uint8_t)(hash >> 56); }
 
 static void place(Store *store, uint32_t instance) {
-    uint64_t hash = hash_of(row_of(store, instance), store->stride, store->labels[instance]);
+    uint64_t hash = hash_of(store, row_of(store, instance), store->labels[instance]);
     uint64_t p = hash & store->hash_mask;
     while (store->hash[p] != NO_INSTANCE) p = (p + 1) & store->hash_mask;
     store->hash[p] = instance;
@@ -116,6 +119,7 @@ int store_widen(Store *store, int32_t width, int32_t code_bytes, int32_t numbers
     size_t code_stride = ((size_t)width * code_bytes + 7) / 8 * 8;
     if (code_stride == 0) code_stride = 8;
     size_t stride = code_stride + 8 * (size_t)numbers;
+    int by_numbers = numbers_only(store);
     if (stride != store->stride || code_stride != store->code_stride || code_bytes != store->code_bytes) {
         uint8_t *rows = calloc(store->capacity ? store->capacity : 1, stride);
         if (!rows) return -1;
@@ -141,14 +145,14 @@ int store_widen(Store *store, int32_t width, int32_t code_bytes, int32_t numbers
         return rehash(store, store->hash_mask);
     }
     store->width = width;
-    return 0;
+    return numbers_only(store) == by_numbers ? 0 : rehash(store, store->hash_mask);
 }
 
 /* Find every instance its place again, after their codes have changed. */
-int store_rehash(Store *store) { return rehash(store, store->hash_mask); }
+int store_rehash(Store *store) { return numbers_only(store) ? 0 : rehash(store, store->hash_mask); }
 
 uint32_t store_find(const Store *store, const uint8_t *row, uint16_t label) {
-    uint64_t hash = hash_of(row, store->stride, label), p = hash & store->hash_mask;
+    uint64_t hash = hash_of(store, row, label), p = hash & store->hash_mask;
     for (;; p = (p + 1) & store->hash_mask) {
         uint32_t i = store->hash[p];
         if (i == NO_INSTANCE) return i;
@@ -158,7 +162,7 @@ uint32_t store_find(const Store *store, const uint8_t *row, uint16_t label) {
 
 /* Have the place fetched where an instance will be looked for soon. */
 void store_expect(const Store *store, const uint8_t *row, uint16_t label) {
-    uint64_t p = hash_of(row, store->stride, label) & store->hash_mask;
+    uint64_t p = hash_of(store, row, label) & store->hash_mask;
     __builtin_prefetch(&store->hash[p]);
     __builtin_prefetch(&store->tags[p]);
 }
@@ -192,12 +196,12 @@ static void give_back(Store *store, uint32_t instance) {
 /* Let go of an instance that is not linked anywhere any more. */
 void store_drop(Store *store, uint32_t instance) {
     uint64_t mask = store->hash_mask;
-    uint64_t p = hash_of(row_of(store, instance), store->stride, store->labels[instance]) & mask;
+    uint64_t p = hash_of(store, row_of(store, instance), store->labels[instance]) & mask;
     while (store->hash[p] != instance) p = (p + 1) & mask;
     /* Close the gap, so that what was pushed past it is still found. */
     for (uint64_t q = (p + 1) & mask; store->hash[q] != NO_INSTANCE; q = (q + 1) & mask) {
         uint32_t j = store->hash[q];
-        uint64_t home = hash_of(row_of(store, j), store->stride, store->labels[j]) & mask;
+        uint64_t home = hash_of(store, row_of(store, j), store->labels[j]) & mask;
         if (((q - home) & mask) >= ((q - p) & mask)) {
             store->hash[p] = j;
             store->tags[p] = store->tags[q];

@@ -38,6 +38,7 @@ Tree *tree_new(const Settings *settings) {
 void tree_free(Tree *tree) {
     if (!tree) return;
     node_free_all(tree, tree->root);
+    tree_drop_spares(tree);
     store_free(&tree->store);
     free(tree->value_capacity);
     free(tree->offsets);
@@ -76,7 +77,7 @@ static int make_scales(Tree *tree, int32_t attributes, const int32_t *numbers) {
     if (!scales || !best_cut || !next_best || !scored) return -1;
     tree->numbers = 0;
     for (int32_t a = 0; a < attributes; a++) {
-        if (a >= tree->attributes) scales[a] = (Scale){-1, 0, 0, 1, NULL};
+        if (a >= tree->attributes) scales[a] = (Scale){-1, 0, 0, 1, NULL, 0};
         scales[a].number = numbers[a];
         tree->numbers += numbers[a] >= 0;
     }
@@ -228,6 +229,7 @@ static int may_split(Tree *tree, const Node *node) {
 }
 
 static void split(Tree *tree, Node *node, Test test);
+static int establish(Tree *tree, Node *node);
 
 /* Give a decision node another test. */
 static void retest(Tree *tree, Node *node, Test test) {
@@ -247,20 +249,26 @@ static void exchange(Tree *tree, Node *node, Test test) {
         return;
     }
     node_clear_shelf(tree, node);
+    if (test.attribute != node->test.attribute && shelf_replace(tree, node, test)) return;
     Shelf *shelf = shelf_copy(tree, node);
     retest(tree, node, test);
     node->shelf = shelf;
 }
 
-/* Give a stale node its best test; what is below may be stale then. */
+/* Give a stale node its best test; what is below may be stale then. Of one that is only unsure, what is known of every
+ * score is a bound still. */
 static void settle(Tree *tree, Node *node) {
+    if (node->stale == UNSURE && node->form != LISTED) {
+        node->stale = 0;
+        establish(tree, node);
+        return;
+    }
     reshape(tree, node);
     if (node->form == LISTED) {
         node->stale = 0;
         if (!may_split(tree, node) || node_tabulate(tree, node)) return;
-    } else {
-        node_recount(tree, node);
     }
+    node_recount_unscored(tree, node);
     Test best = look(tree, node, EVERYTHING);
     node->stale = 0;
     if (node->form == SPLIT) {
@@ -446,12 +454,48 @@ static void way_end(Tree *tree, Way *way) {
     if (way->nodes != way->few) free(way->nodes);
 }
 
+/* Let an instance go down from a node as `insert` does, but leave every look at a test for when somebody asks: before that
+ * there may be others that go down, or another restructuring. */
+static void let_fall(Tree *tree, Node **place, uint32_t instance, int32_t label, int is_new) {
+    while (!tree->failed) {
+        if (!*place && !(*place = node_new(tree))) return;
+        Node *node = *place;
+        node->reshaped = 1;
+        if (node->form != SPLIT) {
+            node->explained = 0;
+            if (is_new)
+                node_store(tree, node, instance);
+            else
+                node_fold(tree, node);
+            tree->store.times[instance]++;
+        }
+        int unlike = class_in(tree, node, label);
+        if (node->form == LISTED) {
+            if (node->present > 1) node->stale = STALE;
+            return;
+        }
+        if (node->form == SPLIT) {
+            const Node *branch = node->branches[branch_of(tree, tree->row, node->test)];
+            node->S_test += step_up(branch ? branch->n : 0) - step_up(branch ? branch->classes[label] : 0);
+        }
+        unlike |= count_in(tree, node, label);
+        if (!node->stale && (unlike || needs_look(tree, node))) node->stale = UNSURE;
+        if (node->form != SPLIT) return;
+        shelf_note(tree, node, instance);
+        place = &node->branches[branch_of(tree, tree->row, node->test)];
+    }
+}
+
 /* Learn the row at hand from a node on; what was tested above it is known. */
 static void insert(Tree *tree, Node *node, uint32_t instance, int32_t label, int is_new) {
     Way way;
     way_begin(&way);
     while (!tree->failed) {
-        if (node->stale) settle(tree, node);
+        if (node->stale) {
+            reshape(tree, node);
+            let_fall(tree, &node, instance, label, is_new);
+            break;
+        }
         if (node->form != SPLIT) {
             join_set(tree, node, instance, label, is_new);
             break;
@@ -486,26 +530,15 @@ static void insert(Tree *tree, Node *node, uint32_t instance, int32_t label, int
 static void let_down(Tree *tree, Node *node, uint32_t *waiting, uint32_t count) {
     Store *store = &tree->store;
     uint8_t *row = tree->row;
-    uint8_t *theirs = malloc(store->stride);
-    if (!theirs) {
-        tree->failed = 1;
-        return;
-    }
-    tree->row = theirs;
-    for (uint32_t k = 0; k < count; k++) store->times[waiting[k]]--; /* `insert` counts it again */
-    below(tree, node->test);
+    for (uint32_t k = 0; k < count; k++) store->times[waiting[k]]--; /* each is counted again */
     for (uint32_t k = 0; k < count && !tree->failed; k++) {
         uint32_t i = waiting[k];
-        memcpy(tree->row, row_of(store, i), store->stride);
+        tree->row = row_of(store, i);
         tree_find_cells(tree);
-        Node **place = &node->branches[branch_of(tree, tree->row, node->test)];
-        if (!*place && !(*place = node_new(tree))) break;
-        insert(tree, *place, i, store->labels[i], store->times[i] == 0);
+        let_fall(tree, &node->branches[branch_of(tree, tree->row, node->test)], i, store->labels[i], store->times[i] == 0);
     }
-    above(tree, node->test);
     tree->row = row;
     tree_find_cells(tree);
-    free(theirs);
     free(waiting);
 }
 
@@ -634,6 +667,7 @@ static void leave_set(Tree *tree, Node *node, uint32_t instance, int32_t label, 
             if (needs_look(tree, node)) establish(tree, node);
         }
     }
+    if (node->present < 2) node->stale = 0;
     if (was_pure != (node->present < 2) || majority(tree, node) != answer) reshape(tree, node);
 }
 
@@ -647,7 +681,7 @@ static void forget_instance(Tree *tree, uint32_t instance) {
     way_begin(&way);
     Node *node = tree->root;
     while (!tree->failed) {
-        if (node->stale) settle(tree, node);
+        if (node->stale && node->form != LISTED) settle(tree, node);
         if (node->form != SPLIT) {
             leave_set(tree, node, instance, label, 0);
             break;

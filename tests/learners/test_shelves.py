@@ -98,23 +98,29 @@ def a_life(seed: int, forgets: float) -> int:
     return came_back + learner.tree.brought_back
 
 
+@pytest.mark.parametrize("small", [0, 512])
 @pytest.mark.parametrize("forgets", [0, 0.05])
 @pytest.mark.parametrize("first", range(0, 20, 5))
 def test_a_test_that_comes_back_brings_the_branches_of_the_batch_tree(
-    first: int, forgets: float, monkeypatch: pytest.MonkeyPatch
+    first: int, forgets: float, small: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(making, "SMALL", 0)  # what only large nodes do otherwise
+    # What only large nodes do otherwise, and what only small ones do.
+    monkeypatch.setattr(making, "SMALL", small)
     came_back = sum(a_life(seed, forgets) for seed in range(first, first + 5))
-    assert came_back > 5, "this test wants tests that take turns"
+    assert came_back > (1 if small else 5), "this test wants tests that take turns"
 
 
+@pytest.mark.parametrize("small", [0, 512])
 @pytest.mark.parametrize("make", [rivals, rivals_below])
 @pytest.mark.parametrize("first", range(0, 20, 5))
 def test_what_comes_back_may_have_been_looked_at_only_in_part(
-    make: Callable[[random.Random, int], Iterator[Instance]], first: int, monkeypatch: pytest.MonkeyPatch
+    make: Callable[[random.Random, int], Iterator[Instance]],
+    first: int,
+    small: int,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     # Whole stretches without a word about the tree: nodes that nobody visits are not looked at.
-    monkeypatch.setattr(making, "SMALL", 0)
+    monkeypatch.setattr(making, "SMALL", small)
     came_back = 0
     for seed in range(first, first + 5):
         rng = random.Random(seed)
