@@ -27,8 +27,12 @@ from stream.bench.peers import _PLACE, GET_MOA, GET_RIVER, WARM_SECONDS, has_riv
 from stream.intake import as_array
 
 BATCH = 1_000
+PAUSE = 50
+"""After how many records somebody who may be too slow is looked at."""
 MOA_PROGRAM = "MixedBench.java"
 MOA_SECONDS = 1_200.0
+PATIENCE = 0.03
+"""Seconds of CPU that a learner of River's may take for a record in the mean, or else it is left out."""
 
 
 class Contest(NamedTuple):
@@ -120,10 +124,16 @@ def river(kind: str, **settings: object) -> Contender:
         model = getattr(module, kind)(**extra, **settings)
         records = [(_known(row.values), str(row.label)) for row in contest.rows]
         clock, correct = CpuClock(), 0
-        with clock:
-            for values, label in records:
-                correct += model.predict_one(values) == label
-                model.learn_one(values, label)
+        for start in range(0, len(records), PAUSE):
+            with clock:
+                for values, label in records[start : start + PAUSE]:
+                    correct += model.predict_one(values) == label
+                    model.learn_one(values, label)
+            if clock.seconds > PATIENCE * len(records):
+                raise PeerFailed(
+                    f"River's {kind} took {clock.seconds:,.0f} s for {start + PAUSE:,} of {len(records):,} "
+                    f"records of {contest.name} and was left out there."
+                )
         return Timed(len(records), clock.seconds, correct)
 
     return run

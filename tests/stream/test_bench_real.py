@@ -8,8 +8,9 @@ import pytest
 
 from learners import make_learner
 from learners.schema import Instance
-from stream.bench import accuracy, drift
-from stream.bench.contests import Contenders, Contest, _as_bytes, run_ours
+from stream.bench import accuracy, contests, drift
+from stream.bench.contests import Contenders, Contest, _as_bytes, river, run_ours
+from stream.bench.measure import PeerFailed, Timed
 from stream.bench.report import Report
 
 NOBODY = Contenders({}, [])
@@ -51,6 +52,33 @@ def test_what_is_measured_is_what_the_learner_answers(data: Path) -> None:
         learner.learn_one(Instance(values, label))
     assert outcome.timed.correct == right
     assert right > 40  # more than one answer for all would have
+
+
+def test_somebody_who_takes_too_long_is_left_out_and_it_is_said(
+    data: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(contests, "PATIENCE", 0.0)
+    peers = Contenders({"slow": river("HoeffdingTreeClassifier")}, [])
+    report = accuracy.accuracy(data, accuracy.Amount(2, 80), peers, True, silent)
+    assert [note for note in report.notes if "for 50 of 80 records of steps and was left out there" in note]
+    assert {row[0]: row[1] for row in report.tables[0].rows}["slow"] is None
+
+
+def test_means_are_compared_on_the_sets_that_both_have_finished(data: Path) -> None:
+    def only_once(contest: Contest) -> Timed:
+        if contest.name != "steps":
+            raise PeerFailed("it was too much")
+        return Timed(len(contest.rows), 1.0, 0)
+
+    (data / "more.csv").write_text("\n".join((data / "steps.csv").read_text().splitlines()[:30]) + "\n")
+    schema = json.loads((data / "SCHEMA.json").read_text())
+    (data / "SCHEMA.json").write_text(json.dumps(schema | {"more": schema["steps"]}))
+    report = accuracy.accuracy(
+        data, accuracy.Amount(1, 80), Contenders({"some": only_once}, []), True, silent
+    )
+    tree = {row[0]: row[1] for row in report.tables[1].rows}["steps"]
+    [goal] = [goal for goal in report.goals if goal.figure == "mean of id5r, tree above some"]
+    assert goal.measured == f"+{tree:.2f} points"
 
 
 def test_others_get_the_same_records(data: Path) -> None:
