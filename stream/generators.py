@@ -237,6 +237,8 @@ GENERATORS: Mapping[str, Generator] = MappingProxyType(
 OPTIONS: Mapping[str, Mapping[str, object]] = MappingProxyType({"sea": {"preset": "adaptive"}})
 """What the default learner is best told about a generator's stream."""
 
+CHANGING = ("sea", "stagger")
+"""Those whose concept changes with time."""
 DEFAULT_GENERATOR = "loans"
 
 

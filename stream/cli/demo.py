@@ -28,7 +28,7 @@ from stream.demo.probe import UNSEEN_SEED, Probe
 from stream.demo.stage import KafkaStage, MemoryStage, Stage
 from stream.demo.view import Facts, View, progress_line, tree_text
 from stream.errors import EngineError
-from stream.generators import DEFAULT_GENERATOR, GENERATORS, OPTIONS
+from stream.generators import CHANGING, DEFAULT_GENERATOR, GENERATORS, OPTIONS
 from stream.metrics import Metrics
 from stream.processor import Observe
 from stream.web.access import Door
@@ -98,9 +98,8 @@ class Wanted(NamedTuple):
 @click.option(
     "--partitions",
     type=click.IntRange(1, 64),
-    default=2,
-    show_default=True,
-    help="Partitions of the input topic; one tree learns from all of them.",
+    help="Partitions of the input topic; one tree learns from all of them. "
+    "[default: 2; 1 where the order of the records matters, because the concept changes]",
 )
 @click.option(
     "--quiet",
@@ -121,7 +120,7 @@ def demo(
     engine: str,
     rate: float | None,
     seed: int,
-    partitions: int,
+    partitions: int | None,
     quiet: float | None,
     stay: bool,
     observe: bool,
@@ -144,6 +143,7 @@ def demo(
       espalier demo --records 2000 --stay
       espalier demo --observe
       espalier demo --generator stagger --learner id5r --rate 500
+      espalier demo --generator sea --rate 500
       espalier demo --engine memory --records 300
       espalier demo --learner iidt-ts --generator xor --records 4000
     """
@@ -151,6 +151,8 @@ def demo(
     options = None if settings is None else make_options(LEARNERS[learner].options_type, settings)
     agent = Agent(name=generator, input=generator, learner=learner, options=options)
     improves = callable(getattr(LEARNERS[learner], "improve", None))
+    if partitions is None:
+        partitions = 1 if generator in CHANGING else 2
     if quiet is None:
         quiet = QUIET_SECONDS if improves else 0.0
     if rate is None and records is None and not improves:
@@ -352,6 +354,7 @@ class Performance:
             **self._unseen_row(),
             "tree": f"{tree.nodes} nodes, {tree.leaves} leaves, depth {tree.depth}",
             "changes": str(board.replica.version),
+            **({"past dropped": board.drops_in_words(10)} if board.drops else {}),
             "digest": board.digest,
             "seconds": ", ".join(f"{phase} {seconds:.1f}" for phase, seconds in self._seconds.items()),
         }

@@ -49,6 +49,8 @@ class Board:
         self.dead_letters = 0
         self.classes: set[str] = set()
         self.changes: deque[Happened] = deque(maxlen=KEPT_CHANGES)
+        self.drops: list[events.RecordId] = []
+        """Which records made it drop the past."""
         self.replica = Replica(agent.name)
         self._topics = agent.topics
         self._recent: deque[bool] = deque(maxlen=RECENT)
@@ -132,6 +134,14 @@ class Board:
         for change in told.changes:
             place = tuple((step.attribute, step.value) for step in change.path)
             self.changes.append(Happened(cause, change.kind, _in_words(change), place, now))
+            if change.kind is ChangeKind.DROPPED:
+                self.drops.append(cause)
+
+    def drops_in_words(self, most: int) -> str:
+        """Return how often the past was dropped, and the last records at which it was."""
+        last = ", ".join(f"#{cause}" for cause in self.drops[-most:])
+        more = "" if len(self.drops) <= most else "..., "
+        return f"{len(self.drops)} times, at {more}{last}" if self.drops else "never"
 
 
 def _in_words(change: events.Change) -> str:
@@ -147,5 +157,9 @@ def _in_words(change: events.Change) -> str:
             return f"{change.kind} {old} into an answer"
         case ChangeKind.BRANCHED:
             return f"{change.kind} a new value"
+        case ChangeKind.DROPPED:
+            return f"{change.kind} the past: the answers had become worse"
+        case ChangeKind.RECUT:
+            return f"{change.kind} the numbers"
         case _:
             return str(change.kind)

@@ -62,6 +62,7 @@ def progress_line(board: Board, facts: Facts) -> str:
         f"{board.answered:,}{of} records, {board.rate():,.0f}/s, lag {facts.sent - board.answered:,}, "
         f"accuracy {board.accuracy:.1%}, last 1,000 {board.recent_accuracy:.1%}, {board.size.nodes} nodes"
         + ("" if facts.unseen is None else f", {facts.unseen:.1%} of instances never seen")
+        + (f", past dropped {board.drops_in_words(1)}" if board.drops else "")
     )
 
 
@@ -93,6 +94,7 @@ def _figures(board: Board, facts: Facts) -> Table:
         *(() if facts.unseen is None else (_figure("never seen", f"{facts.unseen:.1%} right"),)),
         _figure("changes", f"{board.replica.version:,}"),
         _figure("tree", f"{tree.nodes} nodes, depth {tree.depth}"),
+        *((_figure("past dropped", board.drops_in_words(3)),) if board.drops else ()),
     )
     return grid
 

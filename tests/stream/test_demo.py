@@ -295,6 +295,16 @@ def test_changes_are_told_in_words(told: tuple[Agent, list[Record]]) -> None:
     assert all(isinstance(change.cause, int) for change in changes)
 
 
+def test_the_past_that_a_changing_stream_makes_it_drop_is_seen(tmp_path: Path) -> None:
+    arguments = ["--engine", "memory", "--records", "3200", "--generator", "sea"]
+    told = summary(espalier_demo(*arguments, directory=tmp_path).stdout)
+    times, where = told["past dropped"].split(" times, at ")
+    drops = [int(place.removeprefix("#")) for place in where.split(", ")]
+    assert int(times) == len(drops)
+    # The threshold is another one from record 1,501 on, and it takes a while to be sure of it.
+    assert any(1_500 < drop < 1_800 for drop in drops)
+
+
 @pytest.mark.parametrize(("width", "height"), [(80, 24), (140, 50), (40, 12)])
 def test_the_view_fills_the_terminal_and_no_more(
     width: int, height: int, told: tuple[Agent, list[Record]]
