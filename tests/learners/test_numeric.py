@@ -168,7 +168,7 @@ def test_both_ways_of_cutting_many_numbers_are_the_same(seed: int) -> None:
 @pytest.mark.parametrize("known", [1, 0.9])
 @pytest.mark.parametrize("classes", range(2, 11))
 def test_any_number_of_classes_makes_the_batch_tree(classes: int, known: float) -> None:
-    # Cuts of small and large nodes, of few and many classes, with and without missing numbers, are scored apart.
+    # Cuts of small and large nodes, of few and many classes, with and without missing numbers: each its way.
     rng = random.Random(f"{classes}-{known}")
     chosen: dict[str, Any] = {"significance": 0.1, "significance_test": "g", "min_records_per_value": 2}
     learner, batch = make_learner("id5r", None, chosen), Batch(Rules(**chosen), bins=32)
