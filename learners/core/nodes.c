@@ -543,21 +543,33 @@ static int move_table(Tree *tree, Node *node, const int32_t *offsets, int32_t ro
 }
 
 static Node *move(Tree *tree, Node *node, const int32_t *capacity, const int32_t *offsets, int32_t rows,
+                  int32_t attributes, int32_t class_capacity);
+
+static Node **move_branches(Tree *tree, Node **branches, Test test, const int32_t *capacity, const int32_t *offsets,
+                            int32_t rows, int32_t attributes, int32_t class_capacity) {
+    int32_t olds = branch_count(tree, test), news = test.cut < 0 ? capacity[test.attribute] : 2;
+    Node **moved = take(tree, sizeof *moved * (size_t)news);
+    if (!moved) return branches;
+    for (int32_t v = 0; v < olds; v++)
+        if (branches[v]) moved[v] = move(tree, branches[v], capacity, offsets, rows, attributes, class_capacity);
+    give(tree, branches, sizeof *branches * (size_t)olds);
+    return moved;
+}
+
+static Node *move(Tree *tree, Node *node, const int32_t *capacity, const int32_t *offsets, int32_t rows,
                   int32_t attributes, int32_t class_capacity) {
     size_t old_size = sizeof *node + (size_t)tree->class_capacity * 4;
-    node_clear_shelf(tree, node);
-    if (attributes != tree->attributes) node_fold(tree, node);
-    if (node->branches) {
-        int32_t olds = branch_count(tree, branching(node));
-        int32_t news = branching(node).cut < 0 ? capacity[branching(node).attribute] : 2;
-        Node **branches = take(tree, sizeof(Node *) * (size_t)news);
-        if (!branches) return node;
-        for (int32_t v = 0; v < olds; v++)
-            if (node->branches[v])
-                branches[v] = move(tree, node->branches[v], capacity, offsets, rows, attributes, class_capacity);
-        give(tree, node->branches, sizeof(Node *) * (size_t)olds);
-        node->branches = branches;
+    if (attributes != tree->attributes) {
+        node_clear_shelf(tree, node);
+        node_fold(tree, node);
     }
+    /* What is on a shelf stays there: when names are added depends on how the stream is cut into batches. */
+    if (node->shelf)
+        node->shelf->branches = move_branches(tree, node->shelf->branches, node->shelf->test, capacity, offsets, rows,
+                                              attributes, class_capacity);
+    if (node->branches)
+        node->branches = move_branches(tree, node->branches, branching(node), capacity, offsets, rows, attributes,
+                                       class_capacity);
     if (attributes != tree->attributes) {
         node->explained = 0;
         node->stale = node->present > 1;

@@ -11,7 +11,7 @@
 
 #define OUT_OF_DATE 4 /* once so large a part of the instances has not been seen, the branches are of no use */
 #define LEAST 32      /* fewer instances are divided anew at no cost worth speaking of */
-#define MOST 4        /* once all shelves together take such a part of the memory used, there are no more */
+#define MOST 2        /* once as many instances are on shelves as such a part of all, there are no more */
 
 static Node **copy_branches(Tree *tree, const Node *node);
 
@@ -54,11 +54,10 @@ static int may_shelve(const Tree *tree, const Node *node) {
     const Settings *settings = &tree->settings;
     if (settings->window || settings->window_time > 0 || settings->max_bytes || settings->replace) return 0;
     int64_t least = settings->small < LEAST ? settings->small : LEAST;
-    return node->n >= least && tree->shelved <= tree_bytes(tree) / MOST;
+    return node->n >= least && tree->shelved <= tree->root->n / MOST;
 }
 
-/* A shelf with branches of a node that take so many bytes. */
-static Shelf *shelf_new(Tree *tree, const Node *node, Node **branches, int64_t bytes) {
+static Shelf *shelf_new(Tree *tree, const Node *node, Node **branches) {
     Shelf *shelf = calloc(1, sizeof *shelf);
     if (!shelf) {
         tree->failed = 1;
@@ -68,33 +67,26 @@ static Shelf *shelf_new(Tree *tree, const Node *node, Node **branches, int64_t b
     shelf->branches = branches;
     shelf->instances = node->n;
     tree->bytes += node->n * 5; /* the sets, and some that wait */
-    shelf->bytes = bytes + node->n * 5;
-    tree->shelved += shelf->bytes;
+    tree->shelved += node->n;
     return shelf;
 }
 
 /* Put a copy of a node's branches aside, if they are worth it; NULL where they are not. */
 Shelf *shelf_copy(Tree *tree, const Node *node) {
-    if (!may_shelve(tree, node)) return NULL;
-    int64_t before = tree->bytes;
-    Node **branches = copy_branches(tree, node);
-    return shelf_new(tree, node, branches, tree->bytes - before);
+    return may_shelve(tree, node) ? shelf_new(tree, node, copy_branches(tree, node)) : NULL;
 }
 
-/* Let the instances of a subtree go down into branches by a test, and leave the subtree as it is; return the bytes that
- * it takes. */
-static int64_t divide(Tree *tree, const Node *node, Test test, Node **branches) {
+/* Let the instances of a subtree go down into branches by a test, and leave the subtree as it is. */
+static void divide(Tree *tree, const Node *node, Test test, Node **branches) {
     const Store *store = &tree->store;
-    int64_t bytes = (int64_t)sizeof *node + (node->counts ? (int64_t)table_size(tree) : 0);
     if (node->branches)
         for (int32_t v = 0; v < branch_count(tree, branching(node)); v++)
-            if (node->branches[v]) bytes += divide(tree, node->branches[v], test, branches);
+            if (node->branches[v]) divide(tree, node->branches[v], test, branches);
     for (uint32_t k = 0; k < node->set_count; k++) {
         Node **branch = &branches[branch_of(tree, row_of(store, node->set[k]), test)];
-        if (!*branch && !(*branch = node_new(tree))) break;
+        if (!*branch && !(*branch = node_new(tree))) return;
         node_store(tree, *branch, node->set[k]);
     }
-    return bytes;
 }
 
 /* Give a node that is small another test: its branches go on the shelf as they are, and its instances into others.
@@ -102,13 +94,13 @@ static int64_t divide(Tree *tree, const Node *node, Test test, Node **branches) 
 int shelf_replace(Tree *tree, Node *node, Test test) {
     if (node->n > 2 * tree->settings.small || !may_shelve(tree, node)) return 0;
     Node **branches = take(tree, sizeof *branches * (size_t)branch_count(tree, test));
-    if (!branches) return 0;
-    int64_t bytes = 0;
+    Shelf *shelf = branches ? shelf_new(tree, node, node->branches) : NULL;
+    if (!shelf) return 0;
     for (int32_t v = 0; v < branch_count(tree, node->test); v++)
-        if (node->branches[v]) bytes += divide(tree, node->branches[v], test, branches);
+        if (node->branches[v]) divide(tree, node->branches[v], test, branches);
     for (int32_t v = 0; v < branch_count(tree, test); v++)
         if (branches[v]) branches[v]->stale = branches[v]->present > 1;
-    node->shelf = shelf_new(tree, node, node->branches, bytes);
+    node->shelf = shelf;
     node->test = test;
     node->branches = branches;
     node->reshaped = 1;
@@ -125,7 +117,7 @@ void node_clear_shelf(Tree *tree, Node *node) {
     for (int32_t v = 0; shelf->branches && v < count; v++) node_free_all(tree, shelf->branches[v]);
     give(tree, shelf->branches, sizeof *shelf->branches * (size_t)count);
     tree->bytes -= shelf->instances * 5;
-    tree->shelved -= shelf->bytes;
+    tree->shelved -= shelf->instances;
     free(shelf->waiting);
     free(shelf);
 }

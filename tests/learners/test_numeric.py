@@ -148,3 +148,47 @@ def test_equals_the_batch_tree_after_every_record(
         assert tree_of(learner) == plain(batch.tree())
         assert digest(followed) == digest(learner.outline())
         assert learner.retained == len(batch.kept)
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_both_ways_of_cutting_many_numbers_are_the_same(seed: int) -> None:
+    # Enough for buckets: some that are spread, and some of which most fall into one.
+    rng = random.Random(seed)
+    draw = rng.choice(
+        [rng.random, lambda: rng.lognormvariate(0, 9), lambda: rng.choice([0, 0, rng.random()])]
+    )
+    found = [draw() for _ in range(rng.choice([48, 300, 3000]))] + rng.choice(
+        [[], [math.inf], [-1e308, 1e308]]
+    )
+    rng.shuffle(found)
+    at = _core.cuts_of([number_code(number) for number in found], 32)
+    assert tuple(map(number_of, at)) == make_cuts(found, 32).at
+
+
+@pytest.mark.parametrize("known", [1, 0.9])
+@pytest.mark.parametrize("classes", range(2, 11))
+def test_any_number_of_classes_makes_the_batch_tree(classes: int, known: float) -> None:
+    # Cuts of small and large nodes, of few and many classes, with and without missing numbers: each its way.
+    rng = random.Random(f"{classes}-{known}")
+    chosen: dict[str, Any] = {"significance": 0.1, "significance_test": "g", "min_records_per_value": 2}
+    learner, batch = make_learner("id5r", None, chosen), Batch(Rules(**chosen), bins=32)
+    for record in range(1, 1201):
+        label = rng.randrange(classes)
+        values = {
+            f"n{k}": label // (k + 1) + rng.gauss(0, 1) if rng.random() < known else None for k in range(3)
+        }
+        learner.learn_one(Instance(values, f"c{label}"))
+        batch.learn(values, f"c{label}")
+        if record % 300 == 0:
+            assert tree_of(learner) == plain(batch.tree())
+
+
+def test_instances_are_found_after_a_word_has_joined_numbers() -> None:
+    learner = make_learner("id5r", None, {})
+    numbers = [Instance({"n": float(k), "m": float(-k)}, f"c{k % 2}") for k in range(40)]
+    for instance in numbers:
+        learner.learn_one(instance)
+    learner.learn_one(Instance({"n": 1.0, "m": 1.0, "word": "x"}, "c0"))
+    for instance in numbers:
+        learner.forget_one(instance)  # type: ignore[attr-defined]
+    assert learner.retained == 1
