@@ -20,6 +20,11 @@ from stream.config.wording import did_you_mean, quoted
 from stream.csv_file import DataError, Lines, NotThere, header_of, no_file, open_text, records_of
 
 
+LOOKED_AT = 1_000
+FEW = 10
+"""So many different numbers may be codes as well."""
+
+
 class Column(msgspec.Struct, frozen=True):
     """What is declared about one column."""
 
@@ -84,6 +89,17 @@ class Dataset(NamedTuple):
     instances: Rows
     schema: Schema
     numeric: tuple[str, ...]
+
+    @property
+    def like_numbers(self) -> list[str]:
+        """The columns of text that hold nothing but numbers, and many different ones, as far as a look shows."""
+        found = []
+        for place, name in enumerate(self.instances.names):
+            cells = {row.values[place] for row in self.instances.rows[:LOOKED_AT]} - {None}
+            texts = [cell for cell in cells if isinstance(cell, str)]
+            if len(texts) > FEW and not any(isinstance(_number(text), str) for text in texts):
+                found.append(name)
+        return found
 
     @property
     def limits(self) -> Limits:

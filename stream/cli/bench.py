@@ -124,8 +124,8 @@ def accuracy(
 ) -> Report:
     """Measure how right the answers are on real data, beside River, MOA and naive Bayes.
 
-    Every record is answered before it is learned, in three orders of each set. A full run takes hours for
-    River.
+    Every record is answered before it is learned, in three orders of each set. A full run takes half an hour,
+    nearly all of it for River.
 
     \b
     Examples:
@@ -156,7 +156,7 @@ def drift(
     """Measure how right the answers stay when a stream changes, beside River's and MOA's adaptive trees.
 
     Two real streams in their natural order and eight of River's generators, which must be installed. A full
-    run takes hours for River's forest.
+    run takes an hour, nearly all of it for River's forest.
 
     \b
     Examples:

@@ -21,7 +21,7 @@ from learners.outline import Outline, render, to_json
 from learners.schema import InstanceError
 from stream.config.settings import DEFAULT_LEARNER
 from stream.config.wording import alternatives, choice, did_you_mean, quoted, type_in_words
-from stream.dataset import Dataset, Rows, read_dataset
+from stream.dataset import Dataset, Rows, name_of, read_dataset
 from stream.evaluation import Evaluation, Judged
 from stream.evaluation import evaluate as run
 
@@ -116,6 +116,8 @@ def evaluate(
     rows = (data.instances if shuffle is None else data.instances.shuffled(shuffle))[:limit]
     if data.numeric and not numbers:
         _note_numeric(data, learner)
+    if schema is None and numbers and data.like_numbers:
+        _note_undeclared(data.like_numbers, name_of(csv))
     trainee = make_learner(learner, data.schema, options, data.limits)
     refusals = Refusals(rows)
     with (
@@ -238,6 +240,17 @@ def _note_numeric(data: Dataset, learner: str) -> None:
     click.echo(
         f'note: "{learner}" compares values for equality only: the numeric columns ({len(data.numeric)}: '
         f"{names}) are taken as text",
+        err=True,
+    )
+
+
+def _note_undeclared(columns: Sequence[str], entry: str) -> None:
+    names = ", ".join(columns[:5]) + (", ..." if len(columns) > 5 else "")
+    example = msgspec.json.encode({entry: {"columns": [{"name": columns[0], "type": "numeric"}]}}).decode()
+    click.echo(
+        f"note: without a schema every column is text, and {len(columns)} of them look like numbers ({names}). "
+        f"To compare them as numbers, declare them with --schema F.json, where F.json has {example} "
+        "with an entry for each such column",
         err=True,
     )
 

@@ -1,6 +1,7 @@
 """`espalier evaluate`: test-then-train over a file, as a command and from Python."""
 
 import json
+import re
 import subprocess
 import sys
 from collections.abc import Callable, Sequence
@@ -335,3 +336,15 @@ def test_id5r_holds_the_tree_of_id3_after_every_record_of_tic_tac_toe(data_dir: 
     for key in ("correct", "nodes", "leaves", "depth", "digest", "changes", "retained"):
         assert answers[0][key] == answers[1][key]
     assert answers[0]["correct"] == sum(line["prediction"] == line["label"] for line in traces[0])
+
+
+def test_columns_that_look_like_numbers_are_named_where_nothing_is_declared(tmp_path: Path) -> None:
+    rows = [f"{n / 7},{n % 3},w{n},{'yes' if n > 20 else 'no'}" for n in range(40)]
+    (tmp_path / "some.csv").write_text("x,few,word,class\n" + "\n".join(rows) + "\n")
+    result = run(tmp_path / "some.csv", "--learner", "id5r")
+    assert "1 of them look like numbers (x)" in result.stderr
+    [entry] = re.findall(r"F\.json has (\{.*\}) with", result.stderr)
+    (tmp_path / "F.json").write_text(entry)
+    result = run(tmp_path / "some.csv", "--learner", "id5r", "--schema", tmp_path / "F.json")
+    assert result.stderr == ""
+    assert "x <= " in result.stdout
