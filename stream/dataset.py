@@ -19,7 +19,6 @@ from learners.schema import Attribute, AttributeType, Instance, Limits, Schema, 
 from stream.config.wording import did_you_mean, quoted
 from stream.csv_file import DataError, Lines, NotThere, header_of, no_file, open_text, records_of
 
-
 LOOKED_AT = 1_000
 FEW = 10
 """So many different numbers may be codes as well."""
@@ -92,7 +91,7 @@ class Dataset(NamedTuple):
 
     @property
     def like_numbers(self) -> list[str]:
-        """The columns of text that hold nothing but numbers, and many different ones, as far as a look shows."""
+        """The columns of text that hold nothing but numbers, and many different ones, at a glance."""
         found = []
         for place, name in enumerate(self.instances.names):
             cells = {row.values[place] for row in self.instances.rows[:LOOKED_AT]} - {None}
