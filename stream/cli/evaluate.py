@@ -249,8 +249,8 @@ def _note_undeclared(columns: Sequence[str], entry: str) -> None:
     example = msgspec.json.encode({entry: {"columns": [{"name": columns[0], "type": "numeric"}]}}).decode()
     click.echo(
         f"note: without a schema every column is text, and {len(columns)} of them look like numbers "
-        f"({names}). To compare them as numbers, declare them with --schema F.json, where F.json has {example} "
-        "with an entry for each such column",
+        f"({names}). To compare them as numbers, declare them with --schema F.json, where F.json has "
+        f"{example} with an entry for each such column",
         err=True,
     )
 
