@@ -43,7 +43,7 @@ typedef struct {
     Node **branches;
     uint32_t *waiting; /* one entry for each time that an instance came */
     uint32_t count, capacity;
-    int64_t instances; /* as of the moment it was made */
+    int64_t instances, weight; /* as of the moment it was made */
 } Shelf;
 
 struct Node {
@@ -166,7 +166,7 @@ typedef struct {
     int64_t bytes;      /* memory used by nodes */
     void *spare[MOST_SPARES]; /* blocks for tables that were given back, to be used again */
     int32_t spares;
-    int64_t shelved;    /* instances on shelves */
+    int64_t shelved;    /* what is on shelves, by weight (shelf.c) */
     int64_t brought_back; /* how often a test was found on a shelf */
     uint8_t changed;    /* the record at hand has reshaped the tree */
     uint8_t failed;     /* out of memory */

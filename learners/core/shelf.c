@@ -11,7 +11,8 @@
 
 #define OUT_OF_DATE 4 /* once so large a part of the instances has not been seen, the branches are of no use */
 #define LEAST 32      /* fewer instances are divided anew at no cost worth speaking of */
-#define MOST 2        /* once as many instances are on shelves as such a part of all, there are no more */
+#define MOST 4        /* once what is on all shelves weighs so many times what there is, there are no more */
+#define TABLE 250     /* what a table weighs, in instances; its size would depend on when names were added */
 
 static Node **copy_branches(Tree *tree, const Node *node);
 
@@ -54,7 +55,17 @@ static int may_shelve(const Tree *tree, const Node *node) {
     const Settings *settings = &tree->settings;
     if (settings->window || settings->window_time > 0 || settings->max_bytes || settings->replace) return 0;
     int64_t least = settings->small < LEAST ? settings->small : LEAST;
-    return node->n >= least && tree->shelved <= tree->root->n / MOST;
+    return node->n >= least && tree->shelved <= tree->root->n * MOST;
+}
+
+/* What the tables of some branches weigh. */
+static int64_t weight_of(const Tree *tree, Node *const *branches, Test test) {
+    int64_t weight = 0;
+    for (int32_t v = 0; branches && v < branch_count(tree, test); v++) {
+        const Node *node = branches[v];
+        if (node) weight += (node->counts ? TABLE : 0) + weight_of(tree, node->branches, branching(node));
+    }
+    return weight;
 }
 
 static Shelf *shelf_new(Tree *tree, const Node *node, Node **branches) {
@@ -67,7 +78,8 @@ static Shelf *shelf_new(Tree *tree, const Node *node, Node **branches) {
     shelf->branches = branches;
     shelf->instances = node->n;
     tree->bytes += node->n * 5; /* the sets, and some that wait */
-    tree->shelved += node->n;
+    shelf->weight = node->n + weight_of(tree, branches, node->test);
+    tree->shelved += shelf->weight;
     return shelf;
 }
 
@@ -117,7 +129,7 @@ void node_clear_shelf(Tree *tree, Node *node) {
     for (int32_t v = 0; shelf->branches && v < count; v++) node_free_all(tree, shelf->branches[v]);
     give(tree, shelf->branches, sizeof *shelf->branches * (size_t)count);
     tree->bytes -= shelf->instances * 5;
-    tree->shelved -= shelf->instances;
+    tree->shelved -= shelf->weight;
     free(shelf->waiting);
     free(shelf);
 }
