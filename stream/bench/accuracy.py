@@ -94,7 +94,7 @@ def accuracy(directory: Path, amount: Amount, peers: Contenders, quick: bool, te
                 speeds[contest.name][COMPILED] = min(again, key=lambda one: one.seconds)
         found[contest.name] = {name: 100 * fmean(some) for name, some in shares.items()}
     others = [name for name in contenders if name not in OURS or name == BAYES]
-    report = Report("accuracy", "prequential accuracy on real data", quick)
+    report = Report("accuracy", "Prequential accuracy on real data", quick)
     report.goals = [*_goals(found, others), *_speed_goals(speeds, others)]
     report.tables = [_means(found, contenders), _table(found, contenders), _speeds(speeds, contenders)]
     report.notes = [

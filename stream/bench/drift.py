@@ -157,7 +157,7 @@ def drift(directory: Path | None, amount: Amount, peers: Contenders, quick: bool
     found = {stream: {name: fmean(some) for name, some in one.items()} for stream, one in shares.items()}
     tell("cost per record")
     costs = cost_per_record(amount.places)
-    report = Report("drift", "streams that change", quick)
+    report = Report("drift", "Streams that change", quick)
     report.goals = _goals(found, rates, drops, costs)
     report.tables = [_table(found, contenders, drops), _rates(rates), _cost_table(costs)]
     some = min(amount.records, GENERATED)
