@@ -32,6 +32,7 @@ def some_settings(rng: random.Random) -> dict[str, Any]:
 def drifting_stream(rng: random.Random, length: int = 140) -> Iterator[Instance]:
     """Yield records whose rule changes now and then, so that there are warnings and drops."""
     noise, known = rng.choice([0, 0.05]), rng.choice([1, 0.9])
+    rare = rng.choice([1, 0.9])  # beyond this there is a third class, which may come late and be forgotten
     rules = [(rng.randrange(3), rng.choice([-1, 1]), rng.random()) for _ in range(4)]
     for place in range(length):
         which, sign, threshold = rules[place * len(rules) // length]
@@ -45,7 +46,8 @@ def drifting_stream(rng: random.Random, length: int = 140) -> Iterator[Instance]
         label = (number > threshold) == (sign > 0)
         if rng.random() < noise:
             label = not label
-        yield Instance({n: v for n, v in values.items() if rng.random() < known}, "yes" if label else "no")
+        name = "rare" if float(values["z"]) > rare else "yes" if label else "no"  # type: ignore[arg-type]
+        yield Instance({n: v for n, v in values.items() if rng.random() < known}, name)
 
 
 def pair(chosen: dict[str, Any]) -> tuple[Learner, Voices]:
@@ -138,3 +140,28 @@ def told(learner: Learner, instance: Instance) -> object:
     answer = learner.predict_one(instance.values)
     changes = learner.learn_one(instance)
     return answer, changes, learner.drops, learner.voices.state, learner.retained  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize(
+    ("alone", "blends"),
+    [((9.0, 0.0), True), ((10.0, 0.0), False), ((30.0, 12.0), True), ((40.0, 12.0), False)],
+)
+def test_an_answerer_that_was_right_clearly_more_often_answers_instead_of_the_blend(
+    alone: tuple[float, float], blends: bool
+) -> None:
+    learner: Any = make_learner("id5r", None, {"answer": "adaptive", "significance": 0.1})
+    for instance in drifting_stream(random.Random(3), 40):
+        learner.learn_one(instance)
+    trust, slopes, _ = learner.voices.blend
+    learner.voices.blend = trust, slopes, alone
+    told = learner.predict_one({"x": 0.5, "y": 3, "z": 0.1, "w": "a"})
+    assert (told.by == "blend") is blends
+    assert sum(told.probabilities.values()) == pytest.approx(1)
+
+
+def test_what_the_blend_has_learned_must_fit_the_sources() -> None:
+    learner: Any = make_learner("id5r", None, {"answer": "adaptive"})
+    learner.learn_one(Instance({"x": 1.5}, "yes"))
+    trust, slopes, alone = learner.voices.blend
+    with pytest.raises(ValueError, match="other sources"):
+        learner.voices.blend = trust[1:], slopes, alone
