@@ -107,7 +107,7 @@ class SelfCheck:
         if learner.retained > MOST_INSTANCES or learner.tree.distinct > MOST_DISTINCT:
             self._observe(SelfChecked(agent, model, "skipped"))
             return
-        snapshot = learner.snapshot()
+        snapshot = learner.photograph()
         self._running = threading.Thread(
             target=self._run, args=(agent, model, snapshot), name="self-check", daemon=True
         )

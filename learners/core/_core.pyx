@@ -169,7 +169,7 @@ cdef extern from "dump.h" nogil:
         int64_t *data
         size_t length
         size_t capacity
-    int tree_dump(Tree *tree, Numbers *numbers)
+    int tree_dump(Tree *tree, int let_go, Numbers *numbers)
     int tree_load(Tree *tree, const int64_t *data, size_t length)
 
 PLAIN = ANSWER_PLAIN
@@ -629,9 +629,10 @@ cdef class CoreTree:
 
     # ---- snapshots
 
-    def dump(self):
+    def dump(self, bint let_go=True):
         """Return (rows, numbers, labels, times, order of arrival, form of the tree, operations) as arrays.
 
+        With `let_go`, what the tree keeps for its convenience is dropped: it goes on as the restored one does.
         Where an attribute is a number, its code in the row is 0; the numbers are in the order of their places.
         """
         cdef Store *store = &self.tree.store
@@ -678,7 +679,7 @@ cdef class CoreTree:
         memset(&numbers, 0, sizeof(numbers))
         cdef int failed
         with nogil:
-            failed = tree_dump(self.tree, &numbers)
+            failed = tree_dump(self.tree, let_go, &numbers)
         if failed:
             free(numbers.data)
             raise MemoryError

@@ -72,6 +72,7 @@ struct Node {
     int32_t runner_up;      /* as of the last look */
     int64_t score, margin;  /* as of the last look, in units of 1 / ROUNDING */
     uint8_t explained;      /* the path to it has been told and has not changed since */
+    uint8_t unjudged;       /* a test above it has changed: how clearly its own was chosen is found out anew */
 };
 
 typedef struct {
@@ -265,6 +266,7 @@ void node_link(Tree *tree, Node *node, uint32_t instance);
 void node_empty(Node *node);
 static inline Test branching(const Node *node) { return node->test.attribute >= 0 ? node->test : node->kept; }
 void node_unexplain(const Tree *tree, Node *node);
+void node_unjudge(const Tree *tree, Node *node);
 int node_is_uniform(const Tree *tree, const Node *node);
 int node_pull_up(Tree *tree, Node *node, Test test);
 int32_t branch_count(const Tree *tree, Test test);

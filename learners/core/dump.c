@@ -43,10 +43,11 @@ static void fold_all(Tree *tree, Node *node) {
         if (node->branches[v]) fold_all(tree, node->branches[v]);
 }
 
-/* Closed nodes are folded and shelves cleared first: what is kept there is a convenience, not a part of the state. */
-int tree_dump(Tree *tree, Numbers *numbers) {
+/* What is kept in closed nodes and on shelves is a convenience, not a part of the state. If it is let go of, the tree goes
+ * on as one that is made from the numbers does, to the last operation. */
+int tree_dump(Tree *tree, int let_go, Numbers *numbers) {
     if (!tree->root) return 0;
-    fold_all(tree, tree->root);
+    if (let_go) fold_all(tree, tree->root);
     return dump_node(tree, tree->root, numbers);
 }
 

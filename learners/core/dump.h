@@ -9,7 +9,7 @@ typedef struct {
     size_t length, capacity;
 } Numbers;
 
-int tree_dump(Tree *tree, Numbers *numbers);
+int tree_dump(Tree *tree, int let_go, Numbers *numbers);
 int tree_load(Tree *tree, const int64_t *data, size_t length);
 
 #endif

@@ -355,6 +355,17 @@ void node_unexplain(const Tree *tree, Node *node) {
             if (node->branches[v]) node_unexplain(tree, node->branches[v]);
 }
 
+/* Note that how clearly the tests below a node were chosen has to be found out anew. What it was depends on when a subtree
+ * was made, and that on what was at hand: moved as it is, brought back from a shelf, or divided anew. */
+void node_unjudge(const Tree *tree, Node *node) {
+    for (int32_t v = 0; node->form == SPLIT && v < branch_count(tree, node->test); v++) {
+        Node *branch = node->branches[v];
+        if (!branch) continue;
+        branch->unjudged = 1;
+        node_unjudge(tree, branch);
+    }
+}
+
 /* Whether no test tells two rows apart. */
 static int are_alike(const Tree *tree, const uint8_t *one, const uint8_t *other) {
     const Store *store = &tree->store;

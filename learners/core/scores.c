@@ -560,7 +560,9 @@ Test look(Tree *tree, Node *node, Scope scope) {
     }
     /* How clearly a test was chosen is told as of the moment it was, when everything was looked at: what
      * is known of the others later on may be bounds only. */
-    if (scope != WHAT_MAY_WIN && (node->form != SPLIT || node->stale || best != tested || test.cut != node->test.cut)) {
+    if (scope != WHAT_MAY_WIN && (node->form != SPLIT || node->stale || node->unjudged || best != tested ||
+                                  test.cut != node->test.cut)) {
+        node->unjudged = 0;
         node->score = choice.score;
         node->runner_up = choice.runner_up;
         node->margin = choice.margin;

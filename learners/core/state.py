@@ -49,8 +49,8 @@ class State(msgspec.Struct):
     blend: tuple[Learned, Learned, tuple[float, float]] | None
 
 
-def dump(learner: "ID5R") -> State:
-    """Return everything there is to know of a learner."""
+def dump(learner: "ID5R", *, let_go: bool = True) -> State:
+    """Return everything there is to know of a learner; see `CoreTree.dump`."""
     voices, numeric = learner.voices, learner.numeric
     recent = None if voices is None else voices.recent
     candidate = None if voices is None else voices.candidate
@@ -60,18 +60,20 @@ def dump(learner: "ID5R") -> State:
         codes=list(learner.codes.dump()),
         width=learner.width,
         numeric=numeric,
-        tree=_dump(learner.tree, numeric, whole=True),
-        recent=None if recent is None else _dump(recent, numeric),
-        candidate=None if candidate is None else _dump(candidate, numeric),
+        tree=_dump(learner.tree, numeric, whole=True, let_go=let_go),
+        recent=None if recent is None else _dump(recent, numeric, let_go=let_go),
+        candidate=None if candidate is None else _dump(candidate, numeric, let_go=let_go),
         voices=None if voices is None else voices.state,
         blend=None if voices is None else voices.blend,
     )
 
 
-def _dump(tree: _core.CoreTree, numeric: Sequence[int], *, whole: bool = False) -> TreeState:
+def _dump(
+    tree: _core.CoreTree, numeric: Sequence[int], *, whole: bool = False, let_go: bool = True
+) -> TreeState:
     """Return a tree as it is; one of those beside it as its instances alone, which say everything."""
     tree.settle()
-    rows, numbers, labels, times, ring, form, ops = tree.dump()
+    rows, numbers, labels, times, ring, form, ops = tree.dump(let_go)
     return TreeState(
         cuts=[tree.cuts(a) for a in numeric],
         cut_age=tree.cut_age,

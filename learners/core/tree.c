@@ -234,6 +234,7 @@ static int establish(Tree *tree, Node *node);
 /* Give a decision node another test. */
 static void retest(Tree *tree, Node *node, Test test) {
     if (!node_shift(tree, node, test)) node_pull_up(tree, node, test);
+    node_unjudge(tree, node);
 }
 
 static int are_same(Test one, Test other) { return one.attribute == other.attribute && one.cut == other.cut; }
@@ -284,6 +285,8 @@ static void settle(Tree *tree, Node *node) {
 
 static void settle_all(Tree *tree, Node *node) {
     if (node->stale) settle(tree, node);
+    if (node->unjudged && node->form == SPLIT) look(tree, node, EVERYTHING);
+    node->unjudged = 0;
     if (node->form != SPLIT || tree->failed) return;
     Test test = node->test;
     below(tree, test);
@@ -550,6 +553,7 @@ static void reopen(Tree *tree, Node *node) {
     node->kept = (Test){-1, -1};
     node->set = NULL;
     node->set_count = node->set_capacity = 0;
+    node_unjudge(tree, node);
     tree->ops.expansions++;
     let_down(tree, node, waiting, count);
 }
@@ -557,6 +561,7 @@ static void reopen(Tree *tree, Node *node) {
 /* Give a node the test and the branches on its shelf. */
 static void bring_back(Tree *tree, Node *node) {
     uint32_t count, *waiting = shelf_exchange(tree, node, &count);
+    node_unjudge(tree, node);
     tree->ops.transpositions++;
     tree->brought_back++;
     let_down(tree, node, waiting, count);

@@ -146,3 +146,27 @@ def test_what_comes_back_may_have_been_looked_at_only_in_part(
             assert tree_of(learner) == plain(batch.tree())
         came_back += learner.tree.brought_back
     assert came_back > 5, "this test wants tests that take turns"
+
+
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize(
+    "settings", [{"significance": None}, {"significance": 0.1}, {"significance": 0.1, "answer": "adaptive"}]
+)
+def test_what_is_told_does_not_depend_on_what_is_kept_for_convenience(
+    settings: dict[str, object], seed: int
+) -> None:
+    """One is restored again and again, and so never has anything on a shelf or in a closed node for long."""
+    rng = random.Random(seed)
+    noise, numbers = rng.choice([0.1, 0.4]), rng.choice([True, False])
+    one: Any = make_learner("id5r", None, settings)
+    other: Any = make_learner("id5r", None, settings)
+    for place in range(700):
+        values: dict[str, Value] = {f"a{i}": rng.choice("xyz") for i in range(3)}
+        if numbers:
+            values |= {"n": round(rng.random(), 2), "m": rng.randint(0, 40)}
+        label = (values["a0"] == "x") ^ (values["a1"] == "y") ^ (rng.random() < noise)
+        instance = Instance(values, "yes" if label else "no")
+        assert one.predict_one(values) == other.predict_one(values), place
+        assert one.learn_one(instance) == other.learn_one(instance), place
+        if place % 50 == 49:
+            other = type(other).restore(other.photograph())
