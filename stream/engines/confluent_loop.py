@@ -176,7 +176,9 @@ class _Session:
     def _restore(self, member: Member) -> None:
         """Restore the models that have come; meanwhile others, or the same, may go and come again."""
         while (unit := member.next_assigned()) is not None:
-            self._processors[unit] = self._keeper.restore(unit)
+            processor = self._keeper.restore(unit)
+            if processor is not None:
+                self._processors[unit] = processor
             self._drop(member.take_revoked())
 
     # ---- 2-6

@@ -49,6 +49,10 @@ class Member(Protocol):
         """Return a model that has come and must be restored; None: there is none left."""
         ...
 
+    def has_lost(self, unit: Unit) -> bool:
+        """Whether a model has gone since it was last asked which have."""
+        ...
+
     def take_revoked(self) -> list[Unit]:
         """Return the models that have gone."""
         ...
@@ -184,6 +188,9 @@ class TopicMember:
         # One at a time: while it is being restored, those after it may go and come again.
         return self._assigned.pop(0) if self._assigned else None
 
+    def has_lost(self, unit: Unit) -> bool:
+        return unit in self._revoked
+
     def take_revoked(self) -> list[Unit]:
         taken, self._revoked = self._revoked, []
         return taken
@@ -303,6 +310,9 @@ class PartitionMember:
     def next_assigned(self) -> Unit | None:
         # One at a time: while it is being restored, those after it may go and come again.
         return self._assigned.pop(0) if self._assigned else None
+
+    def has_lost(self, unit: Unit) -> bool:
+        return unit in self._revoked
 
     def take_revoked(self) -> list[Unit]:
         taken, self._revoked = self._revoked, []

@@ -19,10 +19,11 @@ from stream.engines.kafka import (
     consumer_settings,
     read_to_end,
 )
-from stream.errors import StateError
+from stream.errors import Abortable, StateError
 from stream.events import Restored, Restoring, Snapshotted
 from stream.processor import Observe, Processor
 from stream.record import Output, Partition, Record
+from stream.restoring import Restored as Standing
 from stream.restoring import restore
 from stream.snapshots import Manifest, Point, Schedule, Snapshots, Snapshotting
 
@@ -34,6 +35,10 @@ TELL_SECONDS = 2.0
 
 Finished = list[tuple[Unit, Manifest]]
 """Snapshots whose last piece is in a transaction."""
+
+
+class _Gone(Exception):  # noqa: N818 - what has happened is said by the name
+    """The model being restored has gone to another worker."""
 
 
 class _Kept:
@@ -81,36 +86,31 @@ class Keeper:
 
     # ---- restoring
 
-    def restore(self, unit: Unit) -> Processor:
-        """Make a model's processor from its topics and read on where it stands.
+    def restore(self, unit: Unit) -> Processor | None:
+        """Make a model's processor from its topics and read on where it stands; None: the model has gone.
 
         What was committed is asked for first: offsets that are stable belong to a transaction that has been
-        decided, so that its journal message is there or about to appear.
+        decided, so that its journal message is there or about to appear. It is asked for again before the
+        topics are held to contradict themselves: they may have gone on, with another worker.
 
         Raises:
             StateError: The topics do not lead to what was committed.
+            Abortable: Another worker has taken over, which we have not been told yet.
         """
         started = time.perf_counter()
         committed = self._member.committed(unit)
-        deadline = time.monotonic() + JOURNAL_SECONDS
-        while True:
-            snapshots = Snapshots(unit.model, self._read(self._agent.topics.snapshots, unit, 0))
-            restored = restore(
-                lambda: self._make_processor(unit),
-                unit.model,
-                snapshots,
-                lambda processor, start: self._journal(unit, processor, start),
-            )
-            behind = _behind(restored.processor.next_offsets, committed)
-            if not behind:
-                break
-            if time.monotonic() > deadline:
-                raise StateError(
-                    f"{self._agent.topics.journal} does not reach the committed offsets of {unit.model}: "
-                    f"{behind}. Part of the journal is missing, or the group's offsets were moved by hand"
-                )
-            self._member.keep_alive()
-            time.sleep(0.1)
+        try:
+            snapshots, restored = self._stand(unit, committed)
+        except _Gone:
+            log.info("agent %s: model %s went while it was being restored", self._agent.name, unit.model)
+            return None
+        except StateError as error:
+            now = self._member.committed(unit)
+            if now == committed:
+                raise
+            raise Abortable(
+                f"another worker goes on with {unit.model}, from offsets {committed} to {now}"
+            ) from error
         schedule = Schedule(self._state.snapshot_records, self._state.snapshot_seconds)
         # What the snapshot held is what the journal did not bring.
         schedule.begun(time.monotonic(), max(0, restored.processor.retained - restored.replayed))
@@ -128,6 +128,28 @@ class Keeper:
         self._observe(Restored(self._agent.name, unit.model, restored.replayed, seconds))
         return restored.processor
 
+    def _stand(self, unit: Unit, committed: dict[int, int]) -> tuple[Snapshots, Standing]:
+        """Return a model that has reached what was committed, and the snapshots it has."""
+        deadline = time.monotonic() + JOURNAL_SECONDS
+        while True:
+            snapshots = Snapshots(unit.model, self._read(self._agent.topics.snapshots, unit, 0))
+            restored = restore(
+                lambda: self._make_processor(unit),
+                unit.model,
+                snapshots,
+                lambda processor, start: self._journal(unit, processor, start),
+            )
+            behind = _behind(restored.processor.next_offsets, committed)
+            if not behind:
+                return snapshots, restored
+            if time.monotonic() > deadline:
+                raise StateError(
+                    f"{self._agent.topics.journal} does not reach the committed offsets of {unit.model}: "
+                    f"{behind}. Part of the journal is missing, or the group's offsets were moved by hand"
+                )
+            self._show_life(unit)
+            time.sleep(0.1)
+
     def _journal(self, unit: Unit, processor: Processor, start: int) -> Iterator[Record]:
         """Yield the journal from an offset on, and tell now and then how far it has come."""
         whole = max(1, self._journal_end(unit) - start)
@@ -143,11 +165,17 @@ class Keeper:
     def _read(self, topic: str, unit: Unit, start: int) -> Iterator[Record]:
         def alive() -> Iterator[None]:
             while True:
-                self._member.keep_alive(0)
+                self._show_life(unit)
                 yield
 
         where = Partition(topic, unit.journal_partition)
         return read_to_end(self._kafka, where, start, alive(), self._agent.group)
+
+    def _show_life(self, unit: Unit) -> None:
+        """Show the group a sign of life; give up a model that has gone to another worker."""
+        self._member.keep_alive(0)
+        if self._member.has_lost(unit):
+            raise _Gone
 
     # ---- snapshots
 

@@ -190,6 +190,8 @@ def _keep_state() -> None:
 
     def remembered(keeper: Keeper, unit: Any) -> Any:
         fresh = restore(keeper, unit)
+        if fresh is None:
+            return None
         known = kept.setdefault(unit, fresh)
         if known is not fresh:
             keeper._member.start(unit, known.next_offsets)

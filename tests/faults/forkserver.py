@@ -151,10 +151,29 @@ class WorkerProcess:
         assert self.wait(30) is not None
 
     def stop(self, seconds: float = 60) -> int | None:
-        """Ask it to end in good order; return its status."""
-        self.signal(signal.SIGCONT)
+        """Ask it to end in good order, and let it go on where it stops on the way; return its status."""
         self.signal(signal.SIGTERM)
-        return self.wait(seconds)
+
+        def has_ended() -> bool:
+            self.go_on()
+            return self.status is not None
+
+        wait_until(has_ended, seconds)
+        return self.status
+
+    @property
+    def is_stopped(self) -> bool:
+        """Whether it stands still by a signal."""
+        try:
+            told = Path(f"/proc/{self.pid}/stat").read_text()
+        except OSError:
+            return False
+        return told.rpartition(")")[2].split()[0] == "T"
+
+    def go_on(self) -> None:
+        """Let it go on if it stands still."""
+        if self.is_stopped:
+            self.signal(signal.SIGCONT)
 
 
 class Workers:

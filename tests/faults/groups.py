@@ -3,7 +3,6 @@
 import random
 import signal
 import time
-from pathlib import Path
 
 from stream.config import Scope
 from tests.faults.failpoints import STOP
@@ -16,7 +15,10 @@ CLASSIC = {"transaction.timeout.ms": 4_000, "message.timeout.ms": 4_000}
 MODERN = {**CLASSIC, "group.protocol": "consumer"}
 GAVE_WAY = (69, 74, 75)
 """How a worker may end by itself; a supervisor starts it again."""
-STOPS = ("offsets.after", "commit.before", "begin.after", "process.after", "commit.after", "produce")
+STOPS = (
+    *("offsets.after", "commit.before", "begin.after", "process.after", "commit.after", "produce"),
+    *("restore", "restore.snapshot"),
+)
 STATE = """
 [state]
 snapshot_records = 100
@@ -37,15 +39,18 @@ class Crew:
 
     def leave(self, name: str) -> None:
         """Let a worker end in good order."""
-        status = self.workers.pop(name).stop()
+        worker = self.workers.pop(name)
+        status = worker.stop()
         # One that was told before it had begun just ends.
         if status not in (0, -signal.SIGTERM, *GAVE_WAY):
-            raise Failure(f"a worker that was told to leave ended with {status}: {self.world.last_words()}")
+            said = self.world.last_words([worker] if status is None else ())
+            raise Failure(f"a worker that was told to leave ended with {status}: {said}")
 
     def tend(self) -> None:
-        """Start again who gave way, as a supervisor does."""
+        """Start again who gave way, as a supervisor does; let go on who came to its step only now."""
         for name, worker in list(self.workers.items()):
             if worker.status is None:
+                worker.go_on()
                 continue
             if worker.status not in GAVE_WAY:
                 raise Failure(f"a worker ended with {worker.status}: {self.world.last_words()}")
@@ -136,8 +141,8 @@ def _stop_one(crew: Crew, rng: random.Random, patience: float) -> str:
         crew.leave(name)
         worker = crew.join(name, {f"{point}{STOP}": rng.randint(1, 4)})
         crew.world.feed(40)
-        if wait_until(lambda: _is_stopped(worker) or crew.world.caught_up() or worker.status is not None, 10):
-            kind = f"at {point}" if _is_stopped(worker) else kind
+        if wait_until(lambda: worker.is_stopped or crew.world.caught_up() or worker.status is not None, 10):
+            kind = f"at {point}" if worker.is_stopped else kind
     else:
         time.sleep(rng.random() * 0.2)
     if worker.status is None:
@@ -149,14 +154,6 @@ def _stop_one(crew: Crew, rng: random.Random, patience: float) -> str:
     crew.world.feed(rng.randint(20, 60))
     crew.progress(rng.randint(1, 60), patience)
     return kind
-
-
-def _is_stopped(worker: WorkerProcess) -> bool:
-    try:
-        told = Path(f"/proc/{worker.pid}/stat").read_text()
-    except OSError:
-        return False
-    return told.rpartition(")")[2].split()[0] == "T"
 
 
 # ---- rebalances
