@@ -12,13 +12,7 @@ from stream.config import Agent, Kafka, State
 from stream.engine import MakeProcessor, Unit
 from stream.engines.confluent_errors import classify
 from stream.engines.confluent_members import Member
-from stream.engines.kafka import (
-    REQUEST_SECONDS,
-    base_settings,
-    client,
-    consumer_settings,
-    read_to_end,
-)
+from stream.engines.kafka import base_settings, client, consumer_settings, ends_of, read_to_end
 from stream.errors import Abortable, StateError
 from stream.events import Restored, Restoring, Snapshotted
 from stream.processor import Observe, Processor
@@ -214,12 +208,10 @@ class Keeper:
             # Committed entries whose markers are still on their way count: readers of what is committed are
             # told an earlier end.
             self._asker = client(Consumer, {**settings, "isolation.level": "read_uncommitted"})
-        place = TopicPartition(self._agent.topics.journal, unit.journal_partition)
         try:
-            marks = self._asker.get_watermark_offsets(place, timeout=REQUEST_SECONDS)
+            return ends_of(self._asker, self._agent.topics.journal, unit.journal_partition)[1]
         except KafkaException as error:
             raise classify(error) from error
-        return marks[1]
 
     def pieces(self) -> tuple[list[Output], Finished]:
         """Return what the next transaction is to hold of the snapshots under way, and which it completes."""

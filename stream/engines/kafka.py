@@ -198,6 +198,27 @@ class Topics:
             time.sleep(0.05)
 
 
+_MOVING = frozenset({KafkaError.NOT_LEADER_FOR_PARTITION, KafkaError.LEADER_NOT_AVAILABLE})
+"""What a broker says of a partition whose leader is changing, or that was made a moment ago."""
+
+
+def ends_of(consumer: Consumer, topic: str, partition: int) -> tuple[int, int]:
+    """Return where a partition begins and ends; a leader that is just changing is waited for.
+
+    Raises:
+        KafkaException: It cannot be told in time.
+    """
+    place = TopicPartition(topic, partition)
+    deadline = time.monotonic() + REQUEST_SECONDS
+    while True:
+        try:
+            return consumer.get_watermark_offsets(place, timeout=REQUEST_SECONDS)
+        except KafkaException as error:
+            if error.args[0].code() not in _MOVING or time.monotonic() > deadline:
+                raise
+            time.sleep(0.05)
+
+
 def unavailable(kafka: Kafka, error: KafkaException) -> BrokerUnavailable:
     """Return the error of a broker that does not answer."""
     return BrokerUnavailable(

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from confluent_kafka import Consumer, KafkaError, KafkaException, TopicPartition
 
 from stream.config import Kafka
-from stream.engines.kafka import REQUEST_SECONDS, Topics, consumer_settings, record_of, unavailable
+from stream.engines.kafka import Topics, consumer_settings, ends_of, record_of, unavailable
 from stream.errors import EngineError
 from stream.record import Partition, Record
 
@@ -45,10 +45,7 @@ class TopicReader:
         consumer = Consumer({**settings, "isolation.level": "read_uncommitted"})
         try:
             return {
-                number: Extent(
-                    *consumer.get_watermark_offsets(TopicPartition(topic, number), timeout=REQUEST_SECONDS)
-                )
-                for number in range(facts[topic].partitions)
+                number: Extent(*ends_of(consumer, topic, number)) for number in range(facts[topic].partitions)
             }
         except KafkaException as error:
             raise unavailable(self._kafka, error) from error

@@ -11,13 +11,13 @@ from hypothesis import strategies as st
 
 from stream.config import Agent, Batch
 from stream.engine import unit_of
-from stream.engines import confluent_writer
+from stream.engines import confluent_writer, kafka
 from stream.engines.confluent_errors import classify
 from stream.engines.confluent_intake import Intake, cut
 from stream.engines.confluent_loop import _Session
 from stream.engines.confluent_members import PartitionMember
 from stream.engines.confluent_writer import SLOW_SECONDS, Disturbances
-from stream.engines.kafka import client
+from stream.engines.kafka import client, ends_of
 from stream.errors import Abortable, ConfigError, Fatal, Fenced
 from stream.fast.messages import Taker, next_offsets, places_of, produce_all
 from stream.record import Outputs, Partition, Record, Run
@@ -240,3 +240,28 @@ def test_what_has_no_records_of_its_own_is_fenced_by_the_group_too() -> None:
     session._begin(writer, [Outputs(Run("s"))], {Partition("in", 1): (9, 12)}, member)  # type: ignore[arg-type]
     _, places, _, _ = writer.calls["write"]
     assert [(place.partition, place.offset) for place in places] == [(1, 12)]
+
+
+class Moving:
+    """A consumer of a partition whose leader changes."""
+
+    def __init__(self, *codes: int) -> None:
+        self._codes = list(codes)
+
+    def get_watermark_offsets(self, place: TopicPartition, timeout: float) -> tuple[int, int]:
+        if self._codes:
+            raise KafkaException(KafkaError(self._codes.pop(0)))
+        return 3, 7
+
+
+def test_a_leader_that_changes_is_waited_for() -> None:
+    moving = Moving(KafkaError.NOT_LEADER_FOR_PARTITION, KafkaError.LEADER_NOT_AVAILABLE)
+    assert ends_of(moving, "t", 0) == (3, 7)  # type: ignore[arg-type]
+    with pytest.raises(KafkaException):
+        ends_of(Moving(KafkaError.TOPIC_AUTHORIZATION_FAILED), "t", 0)  # type: ignore[arg-type]
+
+
+def test_a_leader_that_does_not_come_is_not_waited_for_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(kafka, "REQUEST_SECONDS", 0.1)
+    with pytest.raises(KafkaException):
+        ends_of(Moving(*[KafkaError.NOT_LEADER_FOR_PARTITION] * 100), "t", 0)  # type: ignore[arg-type]
