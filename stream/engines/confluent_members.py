@@ -7,6 +7,7 @@ predecessor by the agent's transactional id. The others stand by. Offsets are co
 `PartitionMember`: a model for each partition, spread over the workers by the group.
 """
 
+import contextlib
 import time
 from collections.abc import Callable, Sequence
 from typing import ClassVar, Protocol
@@ -18,13 +19,16 @@ from stream.engine import Unit, unit_of
 from stream.engines.confluent_errors import classify
 from stream.engines.confluent_intake import IDLE_SECONDS, Intake, error_of, gone
 from stream.engines.kafka import REQUEST_SECONDS, Topics, client, consumer_settings
-from stream.errors import Abortable, StateError
+from stream.errors import Abortable, StateError, StreamError
 from stream.events import Rebalanced
 from stream.processor import Observe
 from stream.record import Partition, Record
 
 LOOK_AGAIN_SECONDS = 30.0
 """How often a worker looks whether the input has got more partitions."""
+LEAVE_SECONDS = 3.0
+"""How long leaving a group may take; whoever is still of it then is given up by its session."""
+LEAVE_LOOK_SECONDS = 0.02
 
 
 class Member(Protocol):
@@ -116,6 +120,26 @@ def _lag(consumer: Consumer, partition: Partition, next_offset: int) -> int:
     return max(0, marks[1] - next_offset) if marks else 0
 
 
+def _leave(consumer: Consumer) -> None:
+    """Leave the group, and close the client once it has no changes of the group left to tell.
+
+    A client that is closed with such changes waiting tells them while its own end is under way. The answer it
+    then waits for may have been thrown away by that end: it waits for ever, and no thread of the process goes
+    on, for it holds the interpreter meanwhile. So they are told first.
+    """
+    deadline = time.monotonic() + LEAVE_SECONDS
+    # What a change comes to does not matter any more, nor does an error of the broker's.
+    with contextlib.suppress(KafkaException):
+        consumer.unsubscribe()
+    while True:
+        with contextlib.suppress(StreamError, KafkaException):
+            consumer.consume(1_000, LEAVE_LOOK_SECONDS)
+        # Who has left has no name in the group.
+        if not consumer.memberid() or time.monotonic() > deadline:
+            break
+    consumer.close()
+
+
 class TopicMember:
     """Active or standing by for the one model of a topic."""
 
@@ -129,6 +153,7 @@ class TopicMember:
         self._observe = observe
         self._unit = unit_of(agent.input, None)
         self._has_lock = False
+        self._is_leaving = False
         self._assigned: list[Unit] = []
         self._revoked: list[Unit] = []
         self._inputs = self._input_partitions()
@@ -154,7 +179,7 @@ class TopicMember:
             raise error_of(message)
 
     def _on_assign(self, consumer: Consumer, partitions: list[TopicPartition]) -> None:
-        if not partitions:
+        if not partitions or self._is_leaving:
             return
         consumer.incremental_assign(
             [TopicPartition(p.topic, p.partition, OFFSET_BEGINNING) for p in partitions]
@@ -239,9 +264,11 @@ class TopicMember:
         return self._lock.consumer_group_metadata()
 
     def close(self) -> None:
+        self._is_leaving = True
         if self._reader is not None:
             self._reader.close()
-        self._lock.close()
+            self._reader = None
+        _leave(self._lock)
 
 
 class PartitionMember:
@@ -257,6 +284,7 @@ class PartitionMember:
         self._assigned: list[Unit] = []
         self._revoked: list[Unit] = []
         self._owned: set[int] = set()
+        self._is_leaving = False
         self._intake = Intake()
         self._consumer = client(Consumer, _group_settings(kafka, agent.group))
         self._consumer.subscribe(
@@ -276,7 +304,7 @@ class PartitionMember:
             self._intake.waiting.append(message)
 
     def _on_assign(self, consumer: Consumer, partitions: list[TopicPartition]) -> None:
-        if not partitions:
+        if not partitions or self._is_leaving:
             return
         stable = _stable_offsets(consumer, partitions)
         places = [
@@ -344,7 +372,8 @@ class PartitionMember:
         return self._consumer.consumer_group_metadata()
 
     def close(self) -> None:
-        self._consumer.close()
+        self._is_leaving = True
+        _leave(self._consumer)
 
 
 def _nothing() -> None:

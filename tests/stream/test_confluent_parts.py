@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 
 from stream.config import Agent, Batch
 from stream.engine import unit_of
-from stream.engines import confluent_writer, kafka
+from stream.engines import confluent_members, confluent_writer, kafka
 from stream.engines.confluent_errors import classify
 from stream.engines.confluent_intake import Intake, cut
 from stream.engines.confluent_loop import _Session
-from stream.engines.confluent_members import PartitionMember
+from stream.engines.confluent_members import PartitionMember, _leave
 from stream.engines.confluent_writer import SLOW_SECONDS, Disturbances
 from stream.engines.kafka import client, ends_of
 from stream.errors import Abortable, ConfigError, Fatal, Fenced
@@ -265,3 +265,48 @@ def test_a_leader_that_does_not_come_is_not_waited_for_for_ever(monkeypatch: pyt
     monkeypatch.setattr(kafka, "REQUEST_SECONDS", 0.1)
     with pytest.raises(KafkaException):
         ends_of(Moving(*[KafkaError.NOT_LEADER_FOR_PARTITION] * 100), "t", 0)  # type: ignore[arg-type]
+
+
+class Leaver:
+    """A consumer that has changes of its group to tell, and is of the group until they are told."""
+
+    def __init__(self, changes: int) -> None:
+        self.told: list[str] = []
+        self._changes = changes
+
+    def unsubscribe(self) -> None:
+        self.told.append("unsubscribe")
+
+    def consume(self, count: int, seconds: float) -> list[object]:
+        self.told.append("consume")
+        self._changes -= 1
+        if self._changes % 2:
+            raise Abortable("what a change came to")
+        return []
+
+    def memberid(self) -> str:
+        return "me" if self._changes > 0 else ""
+
+    def close(self) -> None:
+        self.told.append("close")
+
+
+@pytest.mark.parametrize("changes", [0, 1, 4])
+def test_a_client_is_closed_when_it_has_no_changes_left_to_tell(changes: int) -> None:
+    leaver = Leaver(changes)
+    _leave(leaver)  # type: ignore[arg-type]
+    assert leaver.told == ["unsubscribe", *["consume"] * max(1, changes), "close"]
+
+
+def test_a_group_that_does_not_let_go_is_not_waited_for_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(confluent_members, "LEAVE_SECONDS", 0.0)
+    leaver = Leaver(10**9)
+    _leave(leaver)  # type: ignore[arg-type]
+    assert leaver.told[-1] == "close"
+
+
+def test_who_is_leaving_takes_no_partitions() -> None:
+    member = PartitionMember.__new__(PartitionMember)
+    member._is_leaving, member._owned = True, set()
+    member._on_assign(Told(), [TopicPartition("in", 0)])  # type: ignore[arg-type]
+    assert member._owned == set()
