@@ -11,7 +11,7 @@ help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-17s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 # The environment is made again only when what it is made from has changed.
-CORE := $(filter-out learners/core/_core.c learners/batch/_batch.c learners/anytime/_%.c,$(wildcard learners/anytime/*.[ch] learners/anytime/*.pyx learners/batch/*.[ch] learners/batch/*.pyx learners/core/*.[ch] learners/core/*.pyx stream/fast/*.h stream/fast/names.c stream/fast/record.c stream/fast/*.pyx))
+CORE := $(filter-out learners/core/_core.c learners/batch/_batch.c learners/anytime/_%.c,$(wildcard learners/anytime/*.[ch] learners/anytime/*.pyx learners/batch/*.[ch] learners/batch/*.pyx learners/core/*.[ch] learners/core/*.pyx learners/core/*.pxd learners/core/*.pxi stream/fast/*.h stream/fast/names.c stream/fast/record.c stream/fast/*.pyx))
 
 $(READY): requirements.lock pyproject.toml setup.py $(CORE)
 	@$(PYTHON) -c 'import sys; sys.exit("espalier needs Python 3.11 or newer; set PYTHON=..." if sys.version_info < (3, 11) else 0)'
@@ -64,7 +64,7 @@ build/sanitized/.ready: $(READY)
 	@touch $@
 
 sanitize: build/sanitized/.ready ## the core's laws under AddressSanitizer and UndefinedBehaviorSanitizer
-	@cd build/sanitized && $(SANITIZED) -m pytest -q -s tests/learners/test_core.py tests/learners/test_numeric.py tests/learners/test_voices.py tests/learners/test_nt_batch.py tests/learners/test_anytime.py tests/stream/test_fast_rows.py -m "not data" $(ARGS)
+	@cd build/sanitized && $(SANITIZED) -m pytest -q -s tests/learners/test_core.py tests/learners/test_numeric.py tests/learners/test_shelves.py tests/learners/test_voices.py tests/learners/test_nt_batch.py tests/learners/test_anytime.py tests/stream/test_fast_rows.py -m "not data" $(ARGS)
 
 fuzz: build/sanitized/.ready ## random lives of the core under the sanitizers (ARGS="--seconds 600")
 	@cd build/sanitized && $(SANITIZED) -m tests.fuzz_core $(ARGS)
