@@ -17,6 +17,8 @@ from tests.learners.test_numeric import plain, tree_of
 from tests.numeric_oracle import Batch
 from tests.oracle import Rules
 
+USUAL = making.SMALL
+
 
 def rivals(rng: random.Random, length: int) -> Iterator[Instance]:
     """Yield records in which several attributes say the same, each with errors of its own."""
@@ -148,25 +150,33 @@ def test_what_comes_back_may_have_been_looked_at_only_in_part(
     assert came_back > 5, "this test wants tests that take turns"
 
 
-@pytest.mark.parametrize("seed", range(6))
-@pytest.mark.parametrize(
-    "settings", [{"significance": None}, {"significance": 0.1}, {"significance": 0.1, "answer": "adaptive"}]
-)
+@pytest.mark.parametrize("first", range(0, 60, 5))
 def test_what_is_told_does_not_depend_on_what_is_kept_for_convenience(
-    settings: dict[str, object], seed: int
+    first: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """One is restored again and again, and so never has anything on a shelf or in a closed node for long."""
-    rng = random.Random(seed)
-    noise, numbers = rng.choice([0.1, 0.4]), rng.choice([True, False])
-    one: Any = make_learner("id5r", None, settings)
-    other: Any = make_learner("id5r", None, settings)
-    for place in range(700):
-        values: dict[str, Value] = {f"a{i}": rng.choice("xyz") for i in range(3)}
-        if numbers:
-            values |= {"n": round(rng.random(), 2), "m": rng.randint(0, 40)}
-        label = (values["a0"] == "x") ^ (values["a1"] == "y") ^ (rng.random() < noise)
-        instance = Instance(values, "yes" if label else "no")
-        assert one.predict_one(values) == other.predict_one(values), place
-        assert one.learn_one(instance) == other.learn_one(instance), place
-        if place % 50 == 49:
-            other = type(other).restore(other.photograph())
+    for seed in range(first, first + 5):
+        rng = random.Random(seed)
+        monkeypatch.setattr(making, "SMALL", rng.choice([4, 16, USUAL]))
+        settings: dict[str, object] = {"significance": rng.choice([None, 0.1, 0.2, 0.5])}
+        if seed % 5 == 4:
+            settings["answer"] = "adaptive"
+        noise, attributes, letters = (
+            rng.choice([0.05, 0.1, 0.3]),
+            rng.choice([3, 4]),
+            rng.choice(["xy", "xyz"]),
+        )
+        change, often, numbers = rng.choice([100, 1_000]), rng.choice([10, 50]), rng.random() < 0.7
+        one: Any = make_learner("id5r", None, settings)
+        other: Any = make_learner("id5r", None, settings)
+        for place in range(600):
+            values: dict[str, Value] = {f"a{i}": rng.choice(letters) for i in range(attributes)}
+            if numbers:
+                values |= {"n": round(rng.random(), 2), "m": rng.randint(0, 40)}
+            first_said = values[f"a{place // change % 2}"] == "x"
+            second_said = values["a1"] == "y" and rng.random() < 0.7
+            instance = Instance(values, str(first_said ^ second_said ^ (rng.random() < noise)))
+            assert one.predict_one(values) == other.predict_one(values), (seed, place)
+            assert one.learn_one(instance) == other.learn_one(instance), (seed, place)
+            if place % often == often - 1:
+                other = type(other).restore(other.photograph())
