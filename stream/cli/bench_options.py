@@ -4,6 +4,7 @@ import contextlib
 import functools
 import shlex
 import sys
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Concatenate, ParamSpec
@@ -21,14 +22,29 @@ Inputs = ParamSpec("Inputs")
 NO_PEERS = "none"
 WIDTH = 160
 """Of tables that go to a file: nothing is cut off."""
+LINE_SECONDS = 30.0
+"""How often a line is said where nobody watches."""
+
+
+class _Lines:
+    """Says what is being measured where nobody watches, seldom enough for a log."""
+
+    def __init__(self) -> None:
+        self._started = self._said = time.monotonic()
+
+    def __call__(self, what: str) -> None:
+        now = time.monotonic()
+        if now - self._said >= LINE_SECONDS:
+            self._said = now
+            click.echo(f"after {now - self._started:,.0f} s: {what}", err=True)
 
 
 @contextlib.contextmanager
 def told() -> Iterator[Tell]:
-    """Give a `tell` that shows, on standard error and only to people, what is being measured."""
+    """Give a `tell` that shows on standard error what is being measured: in a file now and then a line."""
     console = rich.console.Console(stderr=True)
     if not console.is_terminal:
-        yield lambda what: None
+        yield _Lines()
         return
     with console.status("starting") as status:
         yield lambda what: status.update(what)

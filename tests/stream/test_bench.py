@@ -462,3 +462,14 @@ def test_a_step_of_a_window_forgets() -> None:
     kept, windowed = _steps(source, before, after, None), _steps(source, before, after, 50)
     assert kept.records == windowed.records == 2_000
     assert windowed.correct < kept.correct
+
+
+def test_a_long_bench_says_in_a_log_now_and_then_what_it_measures(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with module.told() as tell:
+        tell("at once: nobody has waited yet")
+        assert capsys.readouterr().err == ""
+        monkeypatch.setattr(module, "LINE_SECONDS", 0.0)
+        tell("SEA, seed 1 of 3")
+    assert capsys.readouterr().err == "after 0 s: SEA, seed 1 of 3\n"
