@@ -15,7 +15,7 @@ from stream.engines import confluent_members, confluent_writer, kafka
 from stream.engines.confluent_errors import classify
 from stream.engines.confluent_intake import Intake, cut
 from stream.engines.confluent_loop import _Session
-from stream.engines.confluent_members import PartitionMember, _leave
+from stream.engines.confluent_members import PartitionMember, TopicMember, _leave
 from stream.engines.confluent_writer import SLOW_SECONDS, Disturbances
 from stream.engines.kafka import client, ends_of
 from stream.errors import Abortable, ConfigError, Fatal, Fenced
@@ -306,7 +306,11 @@ def test_a_group_that_does_not_let_go_is_not_waited_for_for_ever(monkeypatch: py
 
 
 def test_who_is_leaving_takes_no_partitions() -> None:
-    member = PartitionMember.__new__(PartitionMember)
-    member._is_leaving, member._owned = True, set()
-    member._on_assign(Told(), [TopicPartition("in", 0)])  # type: ignore[arg-type]
-    assert member._owned == set()
+    spread = PartitionMember.__new__(PartitionMember)
+    spread._is_leaving, spread._owned = True, set()
+    spread._on_assign(Told(), [TopicPartition("in", 0)])  # type: ignore[arg-type]
+    assert spread._owned == set()
+    whole = TopicMember.__new__(TopicMember)
+    whole._is_leaving, whole._has_lock = True, False
+    whole._on_assign(Told(), [TopicPartition("a.journal", 0)])  # type: ignore[arg-type]
+    assert not whole.is_active
