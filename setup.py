@@ -2,7 +2,7 @@
 
 import os
 import sys
-from glob import glob
+from pathlib import Path
 
 from Cython.Build import cythonize
 from setuptools import Extension, setup
@@ -54,7 +54,7 @@ setup(
                     )
                 ],
                 include_dirs=["learners/core"],
-                depends=[*sorted(glob("learners/core/*.h")), "learners/core/voices.pxi"],
+                depends=[*sorted(map(str, Path("learners/core").glob("*.h"))), "learners/core/voices.pxi"],
                 # Nothing but the module itself is to be seen from outside: calls within need no detour.
                 extra_compile_args=["-std=c11", "-Wall", "-fvisibility=hidden", *FLAGS],
                 extra_link_args=[f"-fsanitize={SANITIZE}"] if SANITIZE else [],
