@@ -12,6 +12,7 @@ from setuptools.errors import CCompilerError, ExecError, PlatformError
 # `make sanitize` builds with the compiler's own checks switched on.
 SANITIZE = os.environ.get("ESPALIER_SANITIZE", "")
 FLAGS = ["-O1", "-g", f"-fsanitize={SANITIZE}", "-fno-omit-frame-pointer"] if SANITIZE else ["-O3"]
+FLAGS.append("-UNDEBUG" if SANITIZE else "-DNDEBUG")  # with them the C asserts what must hold
 # A sum of products is rounded as it is written: a replay comes to the same on another kind of machine.
 FLAGS.append("-ffp-contract=off")
 
@@ -31,99 +32,44 @@ class BuildCore(build_ext):
             )
 
 
+def extension(name: str, *sources: str, depends: tuple[str, ...] = ()) -> Extension:
+    """Return a compiled module; its sources are in the directory of its package."""
+    directory = Path(*name.split(".")[:-1])
+    headers = sorted(str(path) for path in directory.glob("*.h"))
+    return Extension(
+        name,
+        [str(directory / source) for source in sources],
+        include_dirs=[str(directory)],
+        depends=[*headers, *(str(directory / one) for one in depends)],
+        # Only the module itself is visible from outside, so that calls inside it are direct.
+        extra_compile_args=["-std=c11", "-Wall", "-fvisibility=hidden", *FLAGS],
+        extra_link_args=[f"-fsanitize={SANITIZE}"] if SANITIZE else [],
+    )
+
+
+ID5R = (
+    *("_core.pyx", "tree.c", "nodes.c", "scores.c", "store.c", "cuts.c", "shift.c", "shelf.c"),
+    *("bayes.c", "blend.c", "voices.c", "dump.c", "boundary.c", "check.c", "check_table.c"),
+    *("logs.c", "critical.c", "missing.c", "budget.c"),
+)
+REBUILT = ("_batch.pyx", "columns.c", "splits.c", "c45.c", "cells.c", "naive.c", "prune.c")
+
 setup(
     ext_modules=cythonize(
         [
-            Extension(
-                "learners.core._core",
-                [
-                    f"learners/core/{name}"
-                    for name in (
-                        "_core.pyx",
-                        "tree.c",
-                        "nodes.c",
-                        "scores.c",
-                        "store.c",
-                        "cuts.c",
-                        "shift.c",
-                        "shelf.c",
-                        "bayes.c",
-                        "blend.c",
-                        "voices.c",
-                        "dump.c",
-                    )
-                ],
-                include_dirs=["learners/core"],
-                depends=[*sorted(map(str, Path("learners/core").glob("*.h"))), "learners/core/voices.pxi"],
-                # Nothing but the module itself is to be seen from outside: calls within need no detour.
-                extra_compile_args=["-std=c11", "-Wall", "-fvisibility=hidden", *FLAGS],
-                extra_link_args=[f"-fsanitize={SANITIZE}"] if SANITIZE else [],
-            ),
-            Extension(
-                "learners.batch._batch",
-                [
-                    f"learners/batch/{name}"
-                    for name in (
-                        "_batch.pyx",
-                        "columns.c",
-                        "splits.c",
-                        "c45.c",
-                        "cells.c",
-                        "naive.c",
-                        "prune.c",
-                    )
-                ],
-                include_dirs=["learners/batch"],
-                depends=["learners/batch/batch.h"],
-                extra_compile_args=["-std=c11", "-Wall", *FLAGS],
-                extra_link_args=[f"-fsanitize={SANITIZE}"] if SANITIZE else [],
-            ),
-            Extension(
-                "learners.anytime._anytime",
-                [f"learners/anytime/{name}" for name in ("_anytime.pyx", "space.c", "sample.c", "job.c")],
-                include_dirs=["learners/anytime"],
-                depends=["learners/anytime/anytime.h"],
-                extra_compile_args=["-std=c11", "-Wall", *FLAGS],
-                extra_link_args=[f"-fsanitize={SANITIZE}"] if SANITIZE else [],
-            ),
+            extension("learners.id5r._core", *ID5R, depends=("outlines.pxi", "voices.pxi")),
+            extension("learners.rebuilt._batch", *REBUILT),
+            extension("learners.lookahead._lookahead", "_lookahead.pyx", "space.c", "sample.c", "job.c"),
+            extension("learners.lookahead._errors", "_errors.pyx"),
+            extension("learners.iidt._tree", "_tree.pyx"),
+            extension("learners.iidt._choosing", "_choosing.pyx"),
             *(
-                Extension(
-                    f"learners.anytime.{name}",
-                    [f"learners/anytime/{name}.pyx"],
-                    extra_compile_args=["-std=c11", "-Wall", *FLAGS],
-                    extra_link_args=[f"-fsanitize={SANITIZE}"] if SANITIZE else [],
-                )
-                for name in ("_tree", "_choosing")
-            ),
-            *(
-                Extension(
-                    f"learners.mdl.{name}",
-                    [f"learners/mdl/{name}.py"],
-                    extra_compile_args=["-std=c11", "-Wall", *FLAGS],
-                    extra_link_args=[f"-fsanitize={SANITIZE}"] if SANITIZE else [],
-                )
+                extension(f"learners.mdl.{name}", f"{name}.py")
                 for name in ("records", "judging", "growing", "tree")
             ),
-            Extension(
-                "stream.fast.rows",
-                [f"stream/fast/{name}" for name in ("rows.pyx", "record.c", "names.c")],
-                include_dirs=["stream/fast"],
-                depends=["stream/fast/fast.h"],
-                extra_compile_args=["-std=c11", "-Wall", *FLAGS],
-                extra_link_args=[f"-fsanitize={SANITIZE}"] if SANITIZE else [],
-            ),
-            Extension(
-                "stream.fast.predictions",
-                ["stream/fast/predictions.pyx"],
-                extra_compile_args=["-std=c11", "-Wall", *FLAGS],
-                extra_link_args=[f"-fsanitize={SANITIZE}"] if SANITIZE else [],
-            ),
-            Extension(
-                "stream.fast.messages",
-                ["stream/fast/messages.pyx"],
-                extra_compile_args=["-std=c11", "-Wall", *FLAGS],
-                extra_link_args=[f"-fsanitize={SANITIZE}"] if SANITIZE else [],
-            ),
+            extension("stream.native.rows", "rows.pyx", "record.c", "skip.c", "names.c"),
+            extension("stream.native.predictions", "predictions.pyx"),
+            extension("stream.native.messages", "messages.pyx"),
         ],
         compiler_directives={"language_level": 3},
     ),

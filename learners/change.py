@@ -18,13 +18,14 @@ class ChangeKind(StrEnum):
     GREW = "grew"  # a leaf became a decision node
     BRANCHED = "branched"  # a decision node got a branch for one more value
     PULLED_UP = "pulled_up"  # another test was pulled up to this node, nothing was forgotten
-    REPLACED = "replaced"  # another test took this node and what was below it was thrown away or built anew
+    REPLACED = "replaced"  # another test took this node and what was below it was thrown away or built again
     FOLDED = "folded"  # a decision node became a leaf
     RELABELLED = "relabelled"  # a leaf answers another class
     WITHERED = "withered"  # a branch lost its last instance
     CLEARED = "cleared"  # the last instance left the tree
     DROPPED = "dropped"  # the past was dropped because answers got worse; the tree is of what is left
-    RECUT = "recut"  # the thresholds of numbers were found anew, and the whole tree with them
+    RECUT = "recut"  # the thresholds of numbers were found again, and the whole tree with them
+    RETIRED = "retired"  # an attribute is left out from now on; the tree is the one without it
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +39,8 @@ class TreeChange:
     subtree: Outline | None
     saved: float | None = None
     """The bits that the change made the description shorter by, where the learner counts them."""
+    attribute: str | None = None
+    """The attribute that was retired, where that is what happened."""
 
     @property
     def score(self) -> float | None:
@@ -57,8 +60,8 @@ def diff(
 ) -> list[TreeChange]:
     """Return the changes that lead from one tree to another; counts alone are no change.
 
-    Subtrees that are the same object are not looked into, so that the cost is that of the nodes a learner
-    has touched.
+    Subtrees that are the same object, or are known to have the same digest, are not looked into, so that the
+    cost is that of the nodes a learner has touched.
 
     Args:
         old: The tree before.
@@ -74,7 +77,7 @@ def diff(
     stack: list[tuple[Path, Outline, Outline]] = [((), old, new)]
     while stack:
         path, was, now = stack.pop()
-        if was is now:
+        if _look_alike(was, now):
             continue
         if isinstance(was, Split) and isinstance(now, Split) and was.test == now.test:
             stack.extend(_branches(path, was, now, changes))
@@ -98,6 +101,16 @@ def change_of_all(old: Outline | None, new: Outline | None, kind: ChangeKind) ->
     return [TreeChange(kind, (), _test(old), _test(new), new)]
 
 
+def changes_of_retiring(old: Outline | None, new: Outline | None, names: Iterable[str]) -> list[TreeChange]:
+    """Return a change of the whole tree for each attribute that was retired, even if it looks the same."""
+    return [TreeChange(ChangeKind.RETIRED, (), _test(old), _test(new), new, attribute=name) for name in names]
+
+
+def _look_alike(one: Outline, other: Outline) -> bool:
+    """Return whether two trees are known to be the same up to counts; otherwise they may be."""
+    return one is other or (bool(other._digest) and one._digest == other._digest)
+
+
 def _test(outline: Outline | None) -> AttributeTest | None:
     return outline.test if isinstance(outline, Split) else None
 
@@ -109,12 +122,12 @@ def _branches(
     before = dict(was.branches)
     pairs: list[tuple[Path, Outline, Outline]] = []
     for value, child in now.branches:
-        here = (*path, (now.test, value))
         earlier = before.pop(value, None)
         if earlier is None:
+            here = (*path, (now.test, value))
             changes.append(TreeChange(ChangeKind.BRANCHED, here, None, _test(child), child))
-        else:
-            pairs.append((here, earlier, child))
+        elif not _look_alike(earlier, child):
+            pairs.append(((*path, (now.test, value)), earlier, child))
     for value, child in before.items():
         changes.append(TreeChange(ChangeKind.WITHERED, (*path, (now.test, value)), _test(child), None, None))
     return pairs[::-1]

@@ -1,142 +1,151 @@
-"""Small integers for the names of attributes, values and classes, given out in the order they are met.
+"""From the values of an instance to codes, by the names met so far, which are in `learners.vocabulary`.
 
-Codes are open: a new name gets the next number. They are a part of a learner's state, because the order in
-which attributes were met decides ties. Code 0 of every attribute is the missing value.
-
-For a learner that uses thresholds a number is its own code: a whole number of 64 bits in the same order.
+What one field holds never makes an instance worthless: a value that cannot be taken is a missing one, with a
+flag that says why. An attribute with more values than the limits allow is retired: it is missing in every
+instance from then on.
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import NamedTuple
 
-import msgspec
+import numpy as np
+from numpy.typing import NDArray
 
+from learners.canonical import number_code, number_of, text_of
 from learners.schema import (
     MISSING,
     AttributeType,
     InstanceError,
-    Limits,
     Misfit,
-    Schema,
     Value,
     Values,
 )
-from learners.texts import number_code, text_of
+from learners.vocabulary import MISSING_CODE, UNSEEN_CODE, Row, Vocabulary
 
-Row = tuple[int, ...]
-"""The codes of an instance's values, one per attribute; attributes met later than the row are missing."""
+FLAG_TOO_LONG = "too_long"
+FLAG_WRONG_TYPE = "wrong_type"
+FLAG_TOO_MANY_ATTRIBUTES = "too_many_attributes"
+FIELD_FLAGS = frozenset({FLAG_TOO_LONG, FLAG_WRONG_TYPE, FLAG_TOO_MANY_ATTRIBUTES})
+"""Why a value that is there is taken as a missing one."""
 
-MISSING_CODE = 0
-UNSEEN_CODE = -1
-"""The code of a value that nothing has been learned about. Only answering meets it."""
+MOST_NOTED = 32
+"""How many fields of one instance are named with a flag: an object may have any number of wrong ones."""
 
 _INT64 = range(-(2**63), 2**63)
+_INT64_DIGITS = 19
+_FIELD_SHOWN = 64
 _KINDS: Mapping[type, str] = {str: "string", bool: "boolean", int: "number", float: "number"}
 
 
-class Growth(NamedTuple):
-    """Names added since some moment: what a follower needs in order to read the codes that follow."""
+class Coded(NamedTuple):
+    """An instance, or a description, as codes.
 
-    attributes: tuple[tuple[str, str], ...]  # name, kind ("" while only null has been met)
-    kinds: tuple[tuple[int, str], ...]  # attribute, kind: for attributes that were only null before
-    values: tuple[tuple[int, str], ...]  # attribute, text
-    classes: tuple[str, ...]
-    label_kind: str
-
-
-class Mark(NamedTuple):
-    """How far the codes had grown at some moment."""
-
-    kinds: tuple[str, ...]
-    values: tuple[int, ...]
-    classes: int
-
-
-class Codes:
-    """The names met so far and their codes.
-
-    Args:
-        schema: What is declared; declared names get their codes first, in their order.
-        limits: How many names of each sort are taken.
-        reject_missing: Whether an instance to be learned must have a value for every attribute.
-        numbers: Whether numbers are compared with thresholds, unless their attribute is declared nominal.
-            Otherwise each is a value of its own.
+    Attributes:
+        row: The code of each attribute's value.
+        label: The code of its class; -1: none.
+        flags: Why values were taken as missing ones: sorted, each once.
+        retired: The attributes that this instance retires, ascending; they are missing in its row already.
+        noted: The field that each flag is about, by name; the first `MOST_NOTED` of them.
     """
 
-    def __init__(
-        self,
-        schema: Schema | None = None,
-        limits: Limits | None = None,
-        *,
-        reject_missing: bool = False,
-        numbers: bool = False,
-    ) -> None:
-        self.schema = schema or Schema()
-        self.limits = limits or Limits()
-        self.reject_missing = reject_missing
-        self.numbers = numbers
-        self.attributes: list[str] = []
-        self.kinds: list[
-            str
-        ] = []  # "string", "boolean", "number", "any" (declared nominal), "" (only null met)
-        self.values: list[list[str]] = []  # per attribute the text of each code
-        self.classes: list[str] = []
-        self.label_kind = "any" if self.schema.classes else ""
-        self.grown = 0
-        """How many names have been added so far: whoever keeps something by codes sees whether to look."""
-        self._attribute_codes: dict[str, int] = {}
-        self._value_codes: list[dict[str, int]] = []
-        self._class_codes: dict[str, int] = {}
-        self._declared = {a.name: a for a in self.schema.attributes}
-        for attribute in self.schema.attributes:
-            if attribute.wrong_cuts is not None:
-                raise ValueError(f'attribute "{attribute.name}": {attribute.wrong_cuts}')
-            code = self._add_attribute(
-                attribute.name, "number" if attribute.type is AttributeType.NUMERIC else "any"
-            )
-            for text in attribute.values:
-                if text != MISSING:  # which has its code already
-                    self._add_value(code, text)
-        for name in self.schema.classes:
-            self._add_class(name)
+    row: Row
+    label: int
+    flags: tuple[str, ...] = ()
+    retired: tuple[int, ...] = ()
+    noted: tuple[tuple[str, str], ...] = ()
 
-    # ---- from values to codes
 
-    def encode(self, values: Values, label: Value) -> tuple[Row, int]:
+class _Read(NamedTuple):
+    """The values of an instance, checked: the row so far and what it would add."""
+
+    row: list[int]
+    attributes: list[tuple[str, str]]  # name, kind
+    values: list[tuple[int, str, str]]  # attribute, text, kind
+    retired: list[int]
+    noted: list[tuple[str, str]]
+
+    def coded(self, label: int) -> Coded:
+        if not self.noted and not self.retired:
+            return Coded(tuple(self.row), label)
+        noted = tuple(sorted(set(self.noted)))[:MOST_NOTED]
+        flags = tuple(sorted({flag for _, flag in self.noted}))
+        return Coded(tuple(self.row), label, flags, tuple(sorted(self.retired)), noted)
+
+
+class Codes(Vocabulary):
+    """The names met so far, and instances read by them. The arguments are those of `Vocabulary`."""
+
+    def encode(self, values: Values, label: Value) -> Coded:
         """Return the codes of an instance that is to be learned, growing where names are new.
 
         Raises:
             InstanceError: The instance does not fit; nothing has grown.
         """
-        row, new_attributes, new_values = self._read(values, growing=True)
+        read = self._read(values, growing=True)
+        row = read.row
         if self.reject_missing:
-            self._refuse_missing(row, new_values, [*self.attributes, *(name for name, _ in new_attributes)])
+            self._refuse_missing(read)
         label_text, label_kind = self._read_label(label)
+        if self.clock is not None:
+            self.clock.admit(self._time_in(read, self.clock.attribute))
         # Everything has been checked: from here on nothing can fail.
-        for name, kind in new_attributes:
+        for name, kind in read.attributes:
             self._add_attribute(name, kind)
-        for code, text, kind in new_values:
+        for code, text, kind in read.values:
             if not self.kinds[code]:
-                self.kinds[code] = kind
-                self.grown += 1
+                self._set_kind(code, kind)
             if not self.is_numeric(code):
                 row[code] = self._add_value(code, text)
-        self.label_kind = self.label_kind or label_kind
+        for code in read.retired:
+            self._retire(code)
+        if label_kind and not self.label_kind:
+            self._set_label_kind(label_kind)
         class_code = self._class_codes.get(label_text)
-        return tuple(row), self._add_class(label_text) if class_code is None else class_code
+        return read.coded(self._add_class(label_text) if class_code is None else class_code)
 
-    def look_up(self, values: Values) -> Row:
+    def _time_in(self, read: _Read, attribute: str) -> float | None:
+        """Return the time as it will be learned; None where the field is left out, missing or no number."""
+        kinds = [*self.kinds, *(kind for _, kind in read.attributes)]
+        names = {name: len(self.attributes) + place for place, (name, _) in enumerate(read.attributes)}
+        code = self._attribute_codes.get(attribute, names.get(attribute))
+        if code is None or kinds[code] not in ("number", "") or not read.row[code]:
+            return None
+        return number_of(read.row[code])
+
+    def admit(self, row: Row, label: int) -> None:
+        """Let a row pass that was coded elsewhere, as `encode` would.
+
+        Raises:
+            InstanceError: It is to be learned and too far in the future.
+        """
+        column = self._time_column()
+        if self.clock is not None and label >= 0:
+            self.clock.admit(number_of(row[column]) if column < len(row) and row[column] > 0 else None)
+
+    def admits_all(self, rows: NDArray[np.uint32] | NDArray[np.uint64], labels: NDArray[np.int32]) -> bool:
+        """Let rows pass that were coded elsewhere, if all surely may; otherwise nothing is changed."""
+        column = self._time_column()
+        if self.clock is None:
+            return True
+        return column < rows.shape[1] and self.clock.admits_all(rows[labels >= 0, column].astype(np.uint64))
+
+    def _time_column(self) -> int:
+        """Return where the time is in a row; beyond all attributes where there is none."""
+        code = None if self.clock is None else self._attribute_codes.get(self.clock.attribute)
+        return len(self.attributes) if code is None or not self.is_numeric(code) else code
+
+    def look_up(self, values: Values) -> Coded:
         """Return the codes of a description that is only to be answered; nothing grows.
 
         Raises:
             InstanceError: The description does not fit.
         """
-        row, _, new_values = self._read(values, growing=False)
-        for code, _, _ in new_values:
-            if code < len(row):
-                row[code] = UNSEEN_CODE
-        return tuple(row)
+        read = self._read(values, growing=False)
+        for code, _, _ in read.values:
+            if code < len(read.row):
+                read.row[code] = UNSEEN_CODE
+        return read.coded(-1)
 
     def recall(self, values: Values) -> Row | None:
         """Return the codes of a description that may have been learned; None: some name in it was never met.
@@ -144,68 +153,78 @@ class Codes:
         Raises:
             InstanceError: The description does not fit.
         """
-        row, new_attributes, new_values = self._read(values, growing=False)
-        return None if new_values or any(kind for _, kind in new_attributes) else tuple(row)
+        read = self._read(values, growing=False)
+        return None if read.values or any(kind for _, kind in read.attributes) else tuple(read.row)
 
-    def is_numeric(self, attribute: int) -> bool:
-        """Whether an attribute is compared with thresholds: its codes are those of numbers."""
-        return self.numbers and self.kinds[attribute] == "number"
-
-    def attribute_code(self, name: str) -> int:
-        """Return the code of an attribute that has been met."""
-        return self._attribute_codes[name]
-
-    def value_code(self, attribute: int, text: str) -> int:
-        """Return the code of a value that has been met."""
-        return MISSING_CODE if text == MISSING else self._value_codes[attribute][text]
-
-    def class_code(self, label: Value) -> int:
-        """Return the code of a class, or -1 where it has not been met."""
-        return -1 if label is None else self._class_codes.get(text_of(label), -1)
-
-    def _read(
-        self, values: Values, *, growing: bool
-    ) -> tuple[list[int], list[tuple[str, str]], list[tuple[int, str, str]]]:
-        """Check every value; return the row so far, the new attributes, and the new values per attribute."""
-        row = [MISSING_CODE] * len(self.attributes)
-        new_attributes: list[tuple[str, str]] = []
-        new_values: list[tuple[int, str, str]] = []
+    def _read(self, values: Values, *, growing: bool) -> _Read:
+        """Check every value and say what taking them would add."""
+        read = _Read([MISSING_CODE] * len(self.attributes), [], [], [], [])
+        row = read.row
         for name, value in values.items():
             code = self._attribute_codes.get(name)
-            numeric = self._in_thresholds(code)
-            missing = value is None or value == MISSING or self._is_sentinel(value, numeric=numeric)
-            kind = "" if missing else self._kind(name, value, in_thresholds=numeric)
             if code is None:
-                self._welcome_attribute(name, len(self.attributes) + len(new_attributes))
-                code = len(self.attributes) + len(new_attributes)
-                new_attributes.append((name, kind))
+                flag = self._welcome_attribute(name, len(row))
+                if flag is not None:
+                    read.noted.append((name[:_FIELD_SHOWN], flag))
+                    continue
+            elif code in self.retired:
+                continue
+            taken, kind, flag = self._take(name, code, value)
+            if flag is not None:
+                read.noted.append((name, flag))
+            if code is None:
+                code = len(row)
+                read.attributes.append((name, kind))
                 row.append(MISSING_CODE)
-            elif not missing and self.kinds[code] not in ("any", "", kind):
-                raise InstanceError(
-                    Misfit.TYPE_DRIFT,
-                    name,
-                    f'attribute "{name}" was a {self.kinds[code]} before and is a {kind} now. '
-                    "Declare it nominal if both are meant",
-                )
-            if missing or value is None:
+            if taken is None:
                 continue
             known_kind = self.kinds[code] if code < len(self.attributes) else ""
             if self.numbers and kind == "number" and known_kind != "any":
-                row[code] = number_code(float(value))
+                row[code] = number_code(float(taken))
                 if not known_kind:
-                    new_values.append((code, "", kind))
+                    read.values.append((code, "", kind))
                 continue
-            text = text_of(value)
+            text = text_of(taken)
             known = self._value_codes[code].get(text) if code < len(self.attributes) else None
-            if known is None:
-                if growing:
-                    self._welcome_value(code, name, text)
-                new_values.append((code, text, kind))
-            else:
+            if known is not None:
                 row[code] = known
+            elif growing and not self._welcome_value(code, name, text):
+                read.retired.append(code)
+            else:
+                read.values.append((code, text, kind))
         if not growing:
             del row[len(self.attributes) :]
-        return row, new_attributes, new_values
+        return read
+
+    def _take(self, name: str, code: int | None, value: Value) -> tuple[Value, str, str | None]:
+        """Return a value as it is taken, its kind, and why it is missing although it is there.
+
+        A missing value is None and has no kind.
+        """
+        in_thresholds = self._in_thresholds(code)
+        if value is None or value == MISSING or self._is_sentinel(value, numeric=in_thresholds):
+            return None, "", None
+        kind = self._kind(name, value)
+        if isinstance(value, str) and len(value) > self.limits.max_text:
+            return None, "", FLAG_TOO_LONG
+        if isinstance(value, float) and not math.isfinite(value) and (math.isnan(value) or not in_thresholds):
+            raise _not_finite(name, value)
+        if isinstance(value, str) and self._is_declared_numeric(name):
+            number = _number_in(value)
+            if number is None or self._is_sentinel(number, numeric=True):
+                return None, "", FLAG_WRONG_TYPE if value and number is None else None
+            value, kind = number, "number"
+        if code is not None and self.kinds[code] not in ("any", "", kind):
+            return None, "", FLAG_WRONG_TYPE
+        if type(value) is int and value not in _INT64:
+            value = _as_float(value)
+            if math.isinf(value) and not in_thresholds:
+                raise _not_finite(name, value)
+        return value, kind, None
+
+    def _is_declared_numeric(self, name: str) -> bool:
+        declared = self._declared.get(name)
+        return declared is not None and declared.type is AttributeType.NUMERIC
 
     def _is_sentinel(self, value: Value, *, numeric: bool) -> bool:
         """Whether a value is declared to mean "no value": a text, or a number that looks like one."""
@@ -220,7 +239,7 @@ class Codes:
         """Whether a number would be compared with thresholds, so that it may be infinite."""
         return self.numbers and (attribute is None or self.kinds[attribute] in ("number", ""))
 
-    def _kind(self, name: str, value: Value, *, in_thresholds: bool = False) -> str:
+    def _kind(self, name: str, value: Value) -> str:
         kind = _KINDS.get(type(value))
         if kind is None:
             raise InstanceError(
@@ -230,40 +249,23 @@ class Codes:
             )
         if isinstance(value, str) and not value.isascii():
             _check_encoding(name, value)
-        if isinstance(value, str) and len(value) > self.limits.max_text:
-            raise InstanceError(
-                Misfit.STRING_TOO_LONG,
-                name[:64],
-                f'field "{name[:64]}" has {len(value)} characters, more than {self.limits.max_text}',
-            )
-        if isinstance(value, float) and not math.isfinite(value) and (math.isnan(value) or not in_thresholds):
-            raise InstanceError(Misfit.NON_FINITE, name, f'field "{name}" is {value}, which is not a number')
-        if type(value) is int and value not in _INT64:
-            raise InstanceError(
-                Misfit.NUMBER_RANGE, name, f'field "{name}" holds an integer of more than 64 bits'
-            )
         return kind
 
-    def _welcome_attribute(self, name: str, count: int) -> None:
+    def _welcome_attribute(self, name: str, count: int) -> str | None:
+        """Return why an attribute that is new is left out; None: it is welcome."""
         if not self.schema.takes_new_attributes:
             raise InstanceError(
                 Misfit.UNKNOWN_ATTRIBUTE,
-                name[:64],
-                f'attribute "{name[:64]}" is not declared. Declare it or set schema.open = true',
+                name[:_FIELD_SHOWN],
+                f'attribute "{name[:_FIELD_SHOWN]}" is not declared. Declare it or set schema.open = true',
             )
         _check_encoding(name, name)
         if len(name) > self.limits.max_text:
-            raise InstanceError(
-                Misfit.STRING_TOO_LONG, name[:64], f'the attribute name "{name[:64]}..." is too long'
-            )
-        if count >= self.limits.max_attributes:
-            raise InstanceError(
-                Misfit.TOO_MANY_ATTRIBUTES,
-                name,
-                f'attribute "{name}" would be number {count + 1}, more than {self.limits.max_attributes}',
-            )
+            return FLAG_TOO_LONG
+        return FLAG_TOO_MANY_ATTRIBUTES if count >= self.limits.max_attributes else None
 
-    def _welcome_value(self, code: int, name: str, text: str) -> None:
+    def _welcome_value(self, code: int, name: str, text: str) -> bool:
+        """Return whether an attribute may have one more value; otherwise it is to be retired."""
         declared = self._declared.get(name)
         if declared is not None and declared.values and not declared.open:
             raise InstanceError(
@@ -271,17 +273,25 @@ class Codes:
                 name,
                 f'attribute "{name}" has no value "{text[:64]}", only {list(declared.values)[:20]}',
             )
-        if code < len(self.values) and len(self.values[code]) > self.limits.max_values_per_attribute:
-            raise InstanceError(
-                Misfit.TOO_MANY_VALUES,
-                name,
-                f'attribute "{name}" would have more than {self.limits.max_values_per_attribute} values',
-            )
+        known = len(self.values[code]) if code < len(self.values) else 1
+        return known <= self.limits.max_values_per_attribute
 
     def _read_label(self, label: Value) -> tuple[str, str]:
         if label is None or label == "":
             raise InstanceError(Misfit.BAD_LABEL, "label", "the label is empty")
         kind = self._kind("label", label)
+        if isinstance(label, str) and len(label) > self.limits.max_text:
+            raise InstanceError(
+                Misfit.STRING_TOO_LONG,
+                "label",
+                f'field "label" has {len(label)} characters, more than {self.limits.max_text}',
+            )
+        if isinstance(label, float) and not math.isfinite(label):
+            raise _not_finite("label", label)
+        if type(label) is int and label not in _INT64:
+            raise InstanceError(
+                Misfit.NUMBER_RANGE, "label", 'field "label" holds an integer of more than 64 bits'
+            )
         if self.label_kind not in ("", "any", kind):
             raise InstanceError(
                 Misfit.TYPE_DRIFT, "label", f"the label was a {self.label_kind} before and is a {kind} now"
@@ -303,85 +313,41 @@ class Codes:
                 )
         return text, kind
 
-    def _refuse_missing(
-        self, row: list[int], new_values: list[tuple[int, str, str]], names: Sequence[str]
-    ) -> None:
-        known = {code for code, _, _ in new_values}
-        for code, (value, name) in enumerate(zip(row, names, strict=True)):
-            if value == MISSING_CODE and code not in known:
+    def _refuse_missing(self, read: _Read) -> None:
+        there = {code for code, _, _ in read.values}.union(self.retired, read.retired)
+        names = [*self.attributes, *(name for name, _ in read.attributes)]
+        for code, (value, name) in enumerate(zip(read.row, names, strict=True)):
+            if value == MISSING_CODE and code not in there:
                 raise InstanceError(Misfit.MISSING_VALUE, name, f'attribute "{name}" has no value')
 
-    # ---- growth
 
-    def _add_attribute(self, name: str, kind: str) -> int:
-        self.grown += 1
-        code = self._attribute_codes[name] = len(self.attributes)
-        self.attributes.append(name)
-        self.kinds.append(kind)
-        self.values.append([MISSING])
-        self._value_codes.append({})
-        return code
+def _number_in(text: str) -> int | float | None:
+    """Return the number that a text is; None where it is none.
 
-    def _add_value(self, attribute: int, text: str) -> int:
-        self.grown += 1
-        code = self._value_codes[attribute][text] = len(self.values[attribute])
-        self.values[attribute].append(text)
-        return code
+    >>> [_number_in(text) for text in ("12.5", "1e3", "-7", " 3", "1_0", "inf", "")]
+    [12.5, 1000.0, -7, None, None, None, None]
+    """
+    if not text.isascii() or "_" in text or text != text.strip():
+        return None
+    if len(text) <= _INT64_DIGITS and text.lstrip("-").isdigit() and text.count("-") <= 1:
+        return int(text)
+    try:
+        number = float(text)
+    except ValueError:
+        return None
+    return number if math.isfinite(number) else None
 
-    def _add_class(self, name: str) -> int:
-        self.grown += 1
-        code = self._class_codes[name] = len(self.classes)
-        self.classes.append(name)
-        return code
 
-    def mark(self) -> Mark:
-        """Return how far the codes have grown."""
-        return Mark(tuple(self.kinds), tuple(map(len, self.values)), len(self.classes))
+def _as_float(number: int) -> float:
+    """Return an integer as a float; one that is too large for that is infinite."""
+    try:
+        return float(number)
+    except OverflowError:
+        return math.inf if number > 0 else -math.inf
 
-    def growth(self, since: Mark) -> Growth:
-        """Return what has been added since a mark."""
-        known = len(since.kinds)
-        return Growth(
-            tuple(zip(self.attributes[known:], self.kinds[known:], strict=True)),
-            tuple(
-                (a, kind)
-                for a, (kind, was) in enumerate(zip(self.kinds, since.kinds, strict=False))
-                if kind != was
-            ),
-            tuple(
-                (a, text)
-                for a, texts in enumerate(self.values)
-                for text in texts[since.values[a] if a < known else 1 :]
-            ),
-            tuple(self.classes[since.classes :]),
-            self.label_kind,
-        )
 
-    def grow(self, growth: Growth) -> None:
-        """Add what another `Codes` has added."""
-        for name, kind in growth.attributes:
-            self._add_attribute(name, kind)
-        for attribute, kind in growth.kinds:
-            self.kinds[attribute] = kind
-        for attribute, text in growth.values:
-            self._add_value(attribute, text)
-        for name in growth.classes:
-            self._add_class(name)
-        self.label_kind = growth.label_kind or self.label_kind
-
-    def dump(self) -> Growth:
-        """Return everything beyond what the schema declares, to be given to `grow` of fresh codes."""
-        return self.growth(Codes(self.schema, self.limits).mark())
-
-    # ---- order
-
-    def class_order(self, code: int) -> tuple[int, str]:
-        """Return the sort key of a class among equally frequent ones: declared order first, then names.
-
-        Never the order of appearance, which would make the tree depend on the order of arrival.
-        """
-        declared = len(self.schema.classes)
-        return (code, "") if code < declared else (declared, self.classes[code])
+def _not_finite(name: str, value: float) -> InstanceError:
+    return InstanceError(Misfit.NON_FINITE, name, f'field "{name}" is {value}, which is not a number')
 
 
 def _check_encoding(name: str, text: str) -> None:
@@ -393,8 +359,3 @@ def _check_encoding(name: str, text: str) -> None:
         raise InstanceError(
             Misfit.ENCODING, field, f'field "{field}" holds text that is not Unicode'
         ) from None
-
-
-def growth_from(data: object) -> Growth:
-    """Return the growth that was written as plain lists."""
-    return msgspec.convert(data, Growth)

@@ -1,18 +1,21 @@
-"""What a learner promises. The laws behind the promises are in `learners.checks`."""
+"""What every learner promises. `learners.capabilities`: what only some can do; `learners.laws`: the laws."""
 
+import dataclasses
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Literal, NamedTuple, Protocol, Self, runtime_checkable
+from types import MappingProxyType
+from typing import ClassVar, Literal, NamedTuple, Protocol, Self
 
 import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
 from learners.change import TreeChange
-from learners.codes import Codes, Row
+from learners.codes import Codes
 from learners.ops import OpCounts
 from learners.outline import Counts, Outline, Size, digest, size
 from learners.schema import Instance, Limits, Schema, Values
+from learners.vocabulary import Row
 
 Rows = Sequence[Row] | NDArray[np.uint32] | NDArray[np.uint64]
 Labels = Sequence[int] | NDArray[np.int32]
@@ -20,6 +23,8 @@ Labels = Sequence[int] | NDArray[np.int32]
 FLAG_MISSING = "missing"
 FLAG_UNSEEN = "unseen_value"
 FLAG_NO_ANSWER = "no_answer"
+BY_BAYES = "leaf-bayes"
+"""Who predicts where a tested value is missing: naive Bayes from the counts of that node."""
 
 
 class Step(msgspec.Struct, frozen=True):
@@ -51,6 +56,10 @@ class Prediction:
     flags: tuple[str, ...] = ()
     by: str = ""
     shares: tuple[tuple[str, float], ...] = ()
+
+    def with_flags(self, flags: tuple[str, ...]) -> "Prediction":
+        """Return the same answer with flags of what was wrong with the description."""
+        return dataclasses.replace(self, flags=(*self.flags, *flags)) if flags else self
 
     @property
     def probabilities(self) -> dict[str, float]:
@@ -98,15 +107,39 @@ class BatchResult(NamedTuple):
         return cls(predictions, learned, changed)
 
 
+class Removed(NamedTuple):
+    """An option that earlier versions had and that changed nothing.
+
+    Attributes:
+        usual: What it was where nobody set it.
+        before: The option that it came before.
+    """
+
+    usual: object
+    before: str
+
+
 class Options(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The settings of a learner: those of `[agent.options]` and of `evaluate --set`.
 
     Attributes:
-        train: "all": every instance is learned; "errors": only those that the tree answers wrongly, which
-            `learners.hat` sees to for every learner.
+        train: "all": every instance is learned; "errors": only those that the tree predicts wrongly.
     """
 
+    removed: ClassVar[Mapping[str, Removed]] = MappingProxyType({})
+    """Options that state of earlier versions may name. They cannot be set."""
+
     train: Literal["all", "errors"] = "all"
+
+    @property
+    def refuses_missing(self) -> bool:
+        """Whether an instance to be learned must have a value for every attribute."""
+        return False
+
+    def tree_settings(self) -> dict[str, object]:
+        """Return the settings that decide the tree, as plain values; others may be changed at any time."""
+        settings: dict[str, object] = msgspec.to_builtins(self)
+        return settings
 
 
 class Learner(Protocol):
@@ -120,6 +153,15 @@ class Learner(Protocol):
     takes_arrays: ClassVar[bool]
     """Whether the rows of a batch may come as an array of codes, which is faster: of 32 bits, or of 64 where
     there are numbers."""
+    takes_numbers: ClassVar[bool]
+    """Whether numbers are compared with thresholds. Otherwise each is a value of its own, compared for
+    equality alone, and an attribute with more of them than the limits allow is retired."""
+    exact: ClassVar[bool]
+    """Whether the tree is that of a batch learner, and so depends on nothing but the instances retained."""
+    forgets: ClassVar[bool]
+    """Whether it is `learners.capabilities.Forgetful`."""
+    improves: ClassVar[bool]
+    """Whether it is `learners.capabilities.Anytime`."""
     schema: Schema
     codes: Codes
 
@@ -137,6 +179,26 @@ class Learner(Protocol):
         """The settings it was made with."""
         ...
 
+    @classmethod
+    def refusal(cls, schema: Schema, options: Options) -> str | None:
+        """Return why a schema does not go with the settings, or None."""
+        ...
+
+    @property
+    def model_bytes(self) -> int | None:
+        """How much memory the model holds; None where it is not counted."""
+        ...
+
+    @property
+    def description_bits(self) -> tuple[float, float] | None:
+        """The bits for the tree and for the exceptions; None where they are not counted."""
+        ...
+
+    @property
+    def past_drops(self) -> tuple[str, int] | None:
+        """By which rule and how often the past was dropped; None where no rule drops it."""
+        ...
+
     def learn_one(self, instance: Instance) -> list[TreeChange]:
         """Learn from an instance and return how the tree changed."""
         ...
@@ -147,6 +209,15 @@ class Learner(Protocol):
 
     def learn(self, row: Row, label: int) -> list[TreeChange]:
         """Learn from an instance given as codes of `codes`."""
+        ...
+
+    def retire(self, attributes: Sequence[int]) -> list[TreeChange]:
+        """Leave attributes out from now on, as if no instance had ever had them.
+
+        Returns one change of kind "retired" for each, in order, with the whole tree as it is now, even where
+        it looks the same. An attribute may be retired again, or before an instance that has it was learned.
+        In rows that are learned later its code is 0, and it says nothing.
+        """
         ...
 
     def answer(self, row: Row) -> Prediction:
@@ -185,52 +256,6 @@ class Learner(Protocol):
         Raises:
             SnapshotError: The bytes are not a whole snapshot of this learner.
         """
-        ...
-
-
-@runtime_checkable
-class Forgetful(Protocol):
-    """A learner that can take an instance back, as if it had never come."""
-
-    def forget_one(self, instance: Instance) -> list[TreeChange]:
-        """Forget one instance that was learned before.
-
-        Raises:
-            InstanceError: No such instance is retained.
-        """
-        ...
-
-
-@runtime_checkable
-class Anytime(Protocol):
-    """A learner that turns spare time into a better tree.
-
-    A budget is in units of work, not of time, so that whoever knows how many units were granted, and between
-    which records, can repeat it: however a budget is divided, the same tree comes of it.
-    """
-
-    def improve(self, budget: int) -> list[TreeChange]:
-        """Spend units of work on a better tree and return how it changed."""
-        ...
-
-    @property
-    def can_improve(self) -> bool:
-        """Whether a budget could do anything before more is learned."""
-        ...
-
-    @property
-    def improvements(self) -> int:
-        """How many attempts have made the tree better."""
-        ...
-
-    @property
-    def worth(self) -> float:
-        """What improving makes smaller; 0 while nothing has been learned."""
-        ...
-
-    @property
-    def saved(self) -> float:
-        """By how much improving has made it smaller since this learner was made or restored."""
         ...
 
 

@@ -135,18 +135,23 @@ def post_order(outline: Outline) -> Iterator[Outline]:
 
 
 @lru_cache(maxsize=1 << 16)
-def _quoted(text: str | None) -> str:
+def quoted(text: str | None) -> str:
     """Return a text as JSON. The same few names are written over and over."""
     return json.dumps(text, ensure_ascii=False)
+
+
+def opening_of_test(test: AttributeTest) -> str:
+    """Return how the text begins that the digest of a decision node is made from; its branches follow."""
+    at_most = "" if test.at_most is None else f'"at_most":{json.dumps(test.at_most)},'
+    return f'{{{at_most}"attribute":{quoted(test.attribute)},"branches":{{'
 
 
 def _canonical(node: Outline) -> str:
     """Return the text a node's digest is made from; the branches have theirs already."""
     if isinstance(node, Leaf):
-        return f'{{"answer":{_quoted(node.answer)}}}'
-    branches = ",".join(f'{_quoted(value)}:"{child._digest}"' for value, child in node.branches)
-    at_most = "" if node.test.at_most is None else f'"at_most":{json.dumps(node.test.at_most)},'
-    return f'{{{at_most}"attribute":{_quoted(node.test.attribute)},"branches":{{{branches}}}}}'
+        return f'{{"answer":{quoted(node.answer)}}}'
+    branches = ",".join(f'{quoted(value)}:"{child._digest}"' for value, child in node.branches)
+    return f"{opening_of_test(node.test)}{branches}}}}}"
 
 
 def digest(outline: Outline | None) -> str:
@@ -180,13 +185,13 @@ def to_json(outline: Outline | None) -> str:
         return "null"
     texts: dict[int, str] = {}
     for node in post_order(outline):
-        counts = ", ".join(f"{_quoted(name)}: {n}" for name, n in node.counts)
+        counts = ", ".join(f"{quoted(name)}: {n}" for name, n in node.counts)
         if isinstance(node, Leaf):
-            text = f'{{"answer": {_quoted(node.answer)}, "counts": {{{counts}}}}}'
+            text = f'{{"answer": {quoted(node.answer)}, "counts": {{{counts}}}}}'
         else:
             at_most = "" if node.test.at_most is None else f', "at_most": {json.dumps(node.test.at_most)}'
-            branches = ", ".join(f"{_quoted(value)}: {texts[id(child)]}" for value, child in node.branches)
-            test = f'{{"attribute": {_quoted(node.test.attribute)}{at_most}}}'
+            branches = ", ".join(f"{quoted(value)}: {texts[id(child)]}" for value, child in node.branches)
+            test = f'{{"attribute": {quoted(node.test.attribute)}{at_most}}}'
             text = f'{{"test": {test}, "counts": {{{counts}}}, "branches": {{{branches}}}}}'
         texts[id(node)] = text
     return texts[id(outline)]

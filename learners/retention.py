@@ -1,10 +1,10 @@
 """The instances a learner stands for, in the order they came: for windows and for forgetting."""
 
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Callable, Collection, Iterator
 from typing import NamedTuple
 
-from learners.codes import MISSING_CODE, Row
+from learners.vocabulary import MISSING_CODE, Row
 
 
 class Kept(NamedTuple):
@@ -59,7 +59,18 @@ class Retention:
         def padded(row: Row) -> Row:
             return row + (MISSING_CODE,) * (width - len(row))
 
-        kept = [Kept(padded(k.given), padded(k.stored), k.label) for k in self]
-        self.__init__()  # type: ignore[misc]
+        self._replace(padded)
+
+    def blank(self, attributes: Collection[int]) -> None:
+        """Let no instance have a value of some attributes."""
+
+        def blanked(row: Row) -> Row:
+            return tuple(MISSING_CODE if place in attributes else value for place, value in enumerate(row))
+
+        self._replace(blanked)
+
+    def _replace(self, new: Callable[[Row], Row]) -> None:
+        kept = [Kept(new(k.given), new(k.stored), k.label) for k in self]
+        self._kept, self._places = {}, {}
         for one in kept:
             self.add(*one)

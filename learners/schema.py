@@ -21,6 +21,9 @@ MISSING = "?"
 
 
 MOST_CUTS = 100
+MOST_VALUES = 65_534
+"""Values of a nominal attribute, beside the missing one."""
+MOST_CLASSES = 65_535
 
 
 class AttributeType(StrEnum):
@@ -90,12 +93,22 @@ class Schema(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Limits(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """How much one model may be made to remember by the names and values in its input."""
+    """How much one model may be made to remember by the names and values in its input.
+
+    A code has two bytes: there is an end to how many values and classes can have one.
+    """
 
     max_attributes: int = 1_000
     max_values_per_attribute: int = 1_024
     max_classes: int = 256
     max_text: int = 1_024
+
+    def __post_init__(self) -> None:
+        """Refuse limits that a record could pass before it reaches them."""
+        if self.max_values_per_attribute > MOST_VALUES:
+            raise ValueError(f"max_values_per_attribute must be at most {MOST_VALUES}")
+        if self.max_classes > MOST_CLASSES:
+            raise ValueError(f"max_classes must be at most {MOST_CLASSES}")
 
 
 class Instance(NamedTuple):
@@ -117,11 +130,14 @@ class Misfit(StrEnum):
     NON_FINITE = "non_finite"
     NUMBER_RANGE = "number_range"
     MISSING_VALUE = "missing_value"
+    FUTURE_TIME = "future_time"
     BAD_LABEL = "bad_label"
     STRING_TOO_LONG = "string_too_long"
-    TOO_MANY_ATTRIBUTES = "too_many_attributes"
-    TOO_MANY_VALUES = "too_many_values"
     TOO_MANY_CLASSES = "too_many_classes"
+
+
+class CodesError(ValueError):
+    """Rows or labels, given as codes, that a learner has no room for. The learner is unchanged."""
 
 
 class InstanceError(ValueError):

@@ -18,6 +18,10 @@ MAX_BODY = 1 << 34
 T = TypeVar("T")
 
 
+WRONG_STATE = (msgspec.ValidationError, ValueError, TypeError, LookupError, OverflowError)
+"""What making a learner from the state of another may raise, if it is no state that a learner could have."""
+
+
 class SnapshotError(ValueError):
     """The bytes are not a whole snapshot, or not one of this learner or of a format known here."""
 

@@ -3,7 +3,7 @@
 The path of one record:
 
 1. the engine polls a batch of records;
-2. the codec turns bytes into values, or into a dead letter with a reason;
+2. the decoder turns bytes into values, or into a dead letter with a reason;
 3. the engine hands each record to the processor of its model;
 4. the learner answers, then learns: test, then train;
 5. prediction, tree changes, journal entry and dead letters become outputs;
@@ -12,5 +12,5 @@ The path of one record:
 8. and commits it.
 
 On assignment a model is restored from its newest snapshot and the journal after it. On revocation it is
-dropped: whatever was not committed has left no trace. `engines/confluent_loop.py` reads as this list.
+dropped: whatever was not committed has left no trace. `kafka/session.py` reads as this list.
 """

@@ -21,11 +21,14 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import ClassVar, NamedTuple
 
+from stream.printable import clipped
+
 EXIT_CODES: Mapping[int, str] = MappingProxyType(
     {
         0: "done",
         1: "a check said no, or a bug; the log has a traceback if it was a bug",
         2: "the command line was wrong; see --help",
+        65: "the data are wrong: a file that cannot be read, or more dead letters than an audit allows",
         69: "no broker could be reached; start it or correct bootstrap_servers, then start again",
         70: "the state in the topics contradicts itself; starting again does not help, look at the message",
         71: "the state was written by a newer version; nothing was touched, upgrade and start again",
@@ -35,6 +38,10 @@ EXIT_CODES: Mapping[int, str] = MappingProxyType(
     }
 )
 """What each exit status means and what to do about it."""
+
+
+MAX_FIELD = 64
+"""The longest name of a field that a dead letter or a log line carries, in characters."""
 
 
 class StreamError(Exception):
@@ -77,12 +84,14 @@ class RejectedRecord(StreamError):
         reason: What kind of thing is wrong, from a closed set: it labels metrics and dead letters.
         stage: Where it was noticed, such as "decode" or "learn".
         message: What is wrong, for people.
+        field: The name of the field that is wrong; empty: the record as a whole.
     """
 
-    def __init__(self, reason: str, stage: str, message: str) -> None:
+    def __init__(self, reason: str, stage: str, message: str, field: str = "") -> None:
         super().__init__(message)
         self.reason = reason
         self.stage = stage
+        self.field = clipped(field, MAX_FIELD)
 
 
 class StateError(StreamError):

@@ -1,147 +1,18 @@
-"""What the stream publishes and what metrics observe.
-
-The structs `Prediction` and `TreeChange` are the records of the output topics, field by field;
-docs/records.md describes them for readers of the topics. The others are seen by metrics alone.
-"""
+"""What a worker reports about its work; metrics, logs, health checks and the live page observe it."""
 
 from collections.abc import Sequence
 from typing import NamedTuple, Protocol
 
-import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
 from learners.change import ChangeKind
-from learners.learner import Learner, Step
+from learners.learner import Learner
 from learners.ops import OpCounts
 from learners.outline import Size
-from stream.record import Headers, Record
-
-RecordId = str | int | float | None
 
 
-class Source(msgspec.Struct, frozen=True):
-    """Where a record stands in the input."""
-
-    topic: str
-    partition: int
-    offset: int
-
-
-class Cause(msgspec.Struct, frozen=True):
-    """The record that changed the tree."""
-
-    topic: str
-    partition: int
-    offset: int
-    id: RecordId
-
-
-class LeafCounts(msgspec.Struct, frozen=True):
-    """The instances behind an answer."""
-
-    counts: dict[str, int]
-
-
-class TreeName(msgspec.Struct, frozen=True):
-    """Which tree answered: how many changes it had seen, and its digest."""
-
-    version: int
-    digest: str
-
-
-class Prediction(msgspec.Struct, frozen=True):
-    """The record of the prediction topic.
-
-    `answered_by` is there only when the learner has several answerers, `label` and `correct` only when the
-    label is known.
-    """
-
-    id: RecordId
-    agent: str
-    model: str
-    learner: str
-    prediction: str | None
-    probabilities: dict[str, float]
-    path: tuple[Step, ...]
-    leaf: LeafCounts
-    flags: tuple[str, ...]
-    tree: TreeName
-    source: Source
-    answered_by: str | msgspec.UnsetType = msgspec.UNSET
-    label: str | msgspec.UnsetType = msgspec.UNSET
-    correct: bool | msgspec.UnsetType = msgspec.UNSET
-
-
-class PathStep(msgspec.Struct, frozen=True):
-    """One branch on the way to a changed subtree; `at_most` where the test is a threshold."""
-
-    attribute: str
-    value: str
-    at_most: float | msgspec.UnsetType = msgspec.UNSET
-
-
-class NodeTest(msgspec.Struct, frozen=True):
-    """A test of a decision node."""
-
-    attribute: str
-    at_most: float | msgspec.UnsetType = msgspec.UNSET
-
-
-class Change(msgspec.Struct, frozen=True):
-    """At `path` the tree now looks like `subtree`, in the form of the outline's JSON.
-
-    `saved_bits` is what the change made the description shorter by, where the learner counts bits.
-    """
-
-    kind: ChangeKind
-    path: tuple[PathStep, ...]
-    old_test: NodeTest | None
-    new_test: NodeTest | None
-    score: float | None
-    margin: float | None
-    subtree: msgspec.Raw
-    saved_bits: float | msgspec.UnsetType = msgspec.UNSET
-
-
-class TreeState(msgspec.Struct, frozen=True):
-    """The tree after a change, and the digest before it: the links of a chain."""
-
-    version: int
-    digest: str
-    previous_digest: str
-    nodes: int
-    leaves: int
-    depth: int
-
-
-class TreeChange(msgspec.Struct, frozen=True):
-    """The record of the tree-change topic: all that one instance did to the tree.
-
-    There is no cause where it was not an instance but spare time that made the tree better.
-    """
-
-    agent: str
-    model: str
-    learner: str
-    seq: int
-    cause: Cause | None
-    changes: tuple[Change, ...]
-    operations: dict[str, int]
-    tree: TreeState
-
-
-class Rejected(NamedTuple):
-    """A record that could not be used, and why."""
-
-    record: Record
-    reason: str
-    stage: str
-    message: str
-    headers: Headers = ()
-
-
-class Answered(NamedTuple):
+class BatchPredicted(NamedTuple):
     """Metrics: records were answered; `hits` says of each that has a label whether the answer was right.
 
     `labels` and `answers` say the same of every record in codes of `classes`; -1: no label, no answer.
@@ -165,7 +36,7 @@ class Learned(NamedTuple):
     kinds: tuple[ChangeKind, ...]
 
 
-class Turn(NamedTuple):
+class LearnTimed(NamedTuple):
     """Metrics: the learner begins with some records, or is done and has learned from so many of them.
 
     Whoever observes has a clock; the processor needs none.
@@ -175,16 +46,7 @@ class Turn(NamedTuple):
     learned: int | None = None
 
 
-class Dropped(NamedTuple):
-    """Metrics: a record went to the dead letters."""
-
-    agent: str
-    reason: str
-    partition: int = -1
-    offset: int = -1
-
-
-class Standing(Protocol):
+class ModelView(Protocol):
     """A model's processor, as far as an observer may look into it: in its own thread, between batches."""
 
     version: int
@@ -196,15 +58,15 @@ class Standing(Protocol):
         ...
 
 
-class Made(NamedTuple):
+class ModelCreated(NamedTuple):
     """The live page: a processor was made for a model; its state comes after this."""
 
     agent: str
     model: str
-    standing: Standing
+    standing: ModelView
 
 
-class Grown(NamedTuple):
+class ModelMeasured(NamedTuple):
     """Metrics: how large the tree and what it stands for are now; `changes` are the records that tell why."""
 
     agent: str
@@ -243,7 +105,7 @@ class Rebalanced(NamedTuple):
     revoked: tuple[tuple[str, int], ...]
 
 
-class Restored(NamedTuple):
+class RestoreFinished(NamedTuple):
     """Metrics: a model was restored from its journal."""
 
     agent: str
@@ -252,7 +114,7 @@ class Restored(NamedTuple):
     seconds: float
 
 
-class Restoring(NamedTuple):
+class RestoreProgress(NamedTuple):
     """Metrics: a restore has taken back so many instances and reached this share of what was committed."""
 
     agent: str
@@ -313,7 +175,7 @@ class Labelled(NamedTuple):
     pending: int
 
 
-class Progress(NamedTuple):
+class PartitionProgress(NamedTuple):
     """Metrics: a batch read an input partition from `first` to before `consumed`, `lag` short of its end.
 
     `written_ms` is the timestamp of the last record read; -1: not known.
@@ -328,22 +190,102 @@ class Progress(NamedTuple):
     written_ms: int = -1
 
 
+IGNORED = ("nested", "out_of_range", "too_long", "too_many_attributes", "wrong_type")
+"""Why a field is read as missing: the flags of `FieldNoted`. A closed set, which labels a metric."""
+
+
+class RecordRejected(NamedTuple):
+    """Metrics and the log: a record became a dead letter.
+
+    `field` is the name of the field that was refused, clipped; empty: the record as a whole.
+    """
+
+    agent: str
+    reason: str
+    partition: int = -1
+    offset: int = -1
+    topic: str = ""
+    field: str = ""
+    message: str = ""
+
+
+class FieldNoted(NamedTuple):
+    """Metrics and the log: a field of a record was read as missing; the record itself was used.
+
+    `flag` is one of `IGNORED`. `records` says of how many records in a row this is true, where one event
+    stands for several; the position is that of the first.
+    """
+
+    agent: str
+    model: str
+    field: str
+    flag: str
+    topic: str
+    partition: int
+    offset: int
+    records: int = 1
+
+
+class AttributeRetired(NamedTuple):
+    """Metrics and the log: an attribute has more values than `max_values_per_attribute` and is ignored now.
+
+    `values` is how many it had; `numeric` says whether all of them look like numbers.
+    """
+
+    agent: str
+    model: str
+    attribute: str
+    values: int
+    numeric: bool
+    topic: str
+    partition: int
+    offset: int
+
+
+class NumbersAsText(NamedTuple):
+    """The log: all values of an attribute are numbers, but sent as text, and so compared for equality."""
+
+    agent: str
+    model: str
+    attribute: str
+    values: int
+    topic: str
+    partition: int
+    offset: int
+
+
+class NumbersAsValues(NamedTuple):
+    """The log: a number was met by a learner that knows no thresholds: each number is a value of its own."""
+
+    agent: str
+    model: str
+    attribute: str
+    learner: str
+    topic: str
+    partition: int
+    offset: int
+
+
 Event = (
-    Answered
+    BatchPredicted
     | Learned
-    | Turn
-    | Dropped
-    | Made
-    | Grown
+    | LearnTimed
+    | RecordRejected
+    | FieldNoted
+    | AttributeRetired
+    | NumbersAsText
+    | NumbersAsValues
+    | ModelCreated
+    | ModelMeasured
     | Processed
     | Committed
     | Rebalanced
-    | Restored
-    | Restoring
+    | RestoreFinished
+    | RestoreProgress
     | Snapshotted
     | Started
     | Improved
     | SelfChecked
     | Labelled
-    | Progress
+    | PartitionProgress
 )

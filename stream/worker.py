@@ -6,15 +6,20 @@ On the confluent engine each has a thread of its own; on Faust all are agents of
 import importlib
 import logging
 import threading
+from collections.abc import Callable
 from functools import partial
 
-from stream.agents import Work, work_of
+from stream.assembly import Work, work_of
 from stream.config import Config, EngineName
-from stream.metrics import Metrics
-from stream.processor import Observe
-from stream.selfcheck import SelfCheck
+from stream.model.number_hints import Observe
+from stream.observe.metrics import Metrics
+from stream.observe.notices import Notices
+from stream.observe.selfcheck import SelfCheck
 
 log = logging.getLogger(__name__)
+
+STOP_SECONDS = 0.2
+"""How often `run` asks whether to stop."""
 
 
 class Worker:
@@ -41,7 +46,7 @@ class Worker:
         """Begin to work, in the background."""
         if self._config.engine is EngineName.FAUST:
             # Whoever does not use it need not wait until it is imported.
-            faust = importlib.import_module("stream.engines.faust_worker")
+            faust = importlib.import_module("stream.faust.worker")
             self._begin("faust", partial(faust.run_in_faust, self._config, self._observe, self._metrics))
             return
         check = SelfCheck(self._observe)
@@ -79,3 +84,28 @@ class Worker:
         if self._failure is not None:
             raise self._failure
         return True
+
+
+def run(config: Config, stop: Callable[[], bool] = lambda: False) -> None:
+    """Run every agent of a configuration in this process; return once `stop` says so.
+
+    The batch at hand is committed first. No port is opened and no signal is handled: `espalier worker` does
+    both.
+
+    Args:
+        config: What `load_config` returned.
+        stop: Asked several times a second.
+
+    Raises:
+        StreamError: An agent failed; its `exit_code` says what to do.
+    """
+    notices = Notices()
+    worker = Worker(config, notices.observe)
+    worker.start()
+    try:
+        while not worker.wait(STOP_SECONDS):
+            notices.tick()
+            if stop():
+                worker.stop()
+    finally:
+        notices.close()

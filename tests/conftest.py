@@ -10,7 +10,6 @@ import re
 import uuid
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import NoReturn
 
 import hypothesis
 import pytest
@@ -18,12 +17,20 @@ import pytest
 from stream.broker import QUICK_START, Broker, BrokerError, Fetch, Sources
 from stream.broker.cluster import say_nothing
 from stream.broker.install import install
+from tests.needs import BROKER, missing
+from tests.paths import REPOSITORY
 
-REPOSITORY = Path(__file__).resolve().parent.parent
-
-# "ci" gives the same examples in every run, so that a failure is never luck; "laws" looks much further:
-# HYPOTHESIS_PROFILE=laws pytest tests/learners
+# "ci" gives the same examples in every run, so that a failure is never luck. "nightly" gives others each time
+# and prints what repeats a failure; add it to the test as an `@example`. "laws" looks much further.
 hypothesis.settings.register_profile("ci", derandomize=True, deadline=None)
+hypothesis.settings.register_profile(
+    "nightly",
+    derandomize=False,
+    max_examples=500,
+    print_blob=True,
+    deadline=None,
+    suppress_health_check=[hypothesis.HealthCheck.too_slow],
+)
 hypothesis.settings.register_profile(
     "laws",
     max_examples=2000,
@@ -31,13 +38,6 @@ hypothesis.settings.register_profile(
     suppress_health_check=[hypothesis.HealthCheck.too_slow],
 )
 hypothesis.settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
-
-
-def _missing(reason: str, variable: str) -> NoReturn:
-    """Skip the test, or fail it where the variable demands that nothing is skipped."""
-    if os.environ.get(variable) == "1":
-        pytest.fail(f"{variable}=1, but {reason}", pytrace=False)
-    pytest.skip(reason)
 
 
 def _path_from(variable: str) -> Path | None:
@@ -65,18 +65,24 @@ def broker_sources() -> Sources:
     try:
         install(sources, say_nothing)
     except BrokerError as error:
-        _missing(f"no broker can be had: {error}", "ESPALIER_REQUIRE_BROKER")
+        missing(f"no broker can be had: {error}", BROKER)
     return sources
 
 
 @pytest.fixture(scope="session")
 def broker(broker_sources: Sources, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Broker]:
-    """One real Apache Kafka for the whole session; it ends with the session, however that ends."""
+    """One real Apache Kafka for the whole session; it ends with the session, however that ends.
+
+    RUNNING_BROKER names the directory of one that is running and stays (`Broker.find`).
+    """
+    if (running_in := _path_from("RUNNING_BROKER")) is not None:
+        yield Broker.find(running_in)
+        return
     try:
         directory = tmp_path_factory.mktemp("broker")
         running = Broker.start(directory, sources=broker_sources, java_options=QUICK_START)
     except BrokerError as error:
-        _missing(f"the broker does not start: {error}", "ESPALIER_REQUIRE_BROKER")
+        missing(f"the broker does not start: {error}", BROKER)
     with running:
         yield running
 
@@ -94,7 +100,7 @@ def data_dir() -> Path:
     """The directory of the real data sets."""
     directory = _path_from("ESPALIER_DATA") or REPOSITORY.parent / "shared" / "data"
     if not (directory / "MANIFEST.csv").is_file():
-        _missing(
+        missing(
             f'no data sets in "{directory}"; name their directory in ESPALIER_DATA', "ESPALIER_REQUIRE_DATA"
         )
     return directory

@@ -1,7 +1,7 @@
 """Code lengths: the paper's formulas in bits, and the table behind the tree's whole numbers.
 
 The tree counts bits in whole numbers of 2^-32. A sum then does not depend on the order of its terms: a tree
-that was restructured has the very bits of one that was built anew, and so has one that was restored.
+that was restructured has the very bits of one that was built again, and so has one that was restored.
 """
 
 import math

@@ -2,9 +2,9 @@
 
 from collections.abc import Sequence
 
+from learners.canonical import text_of
 from learners.codes import Codes
 from learners.schema import InstanceError, Limits, Misfit, Schema, Value
-from learners.texts import text_of
 
 MOST = 2
 

@@ -5,14 +5,14 @@ from typing import cast
 
 import msgspec
 
+from learners.canonical import number_of
 from learners.codes import Codes
 from learners.learner import Step
 from learners.mdl.bits import ONE
 from learners.mdl.records import Node
 from learners.mdl.tree import Tree
-from learners.outline import AttributeTest, Counts, Evidence, Leaf, Outline, Split
+from learners.outline import AttributeTest, Counts, Evidence, Leaf, Outline, Path, Split
 from learners.snapshot import SnapshotError
-from learners.texts import number_of
 
 YES, NO = "true", "false"
 """The branches of a number: at most the threshold, or above it."""
@@ -46,7 +46,7 @@ def load_form(tree: Tree, form: list[object]) -> None:
     if not form:
         return
     forms = iter(form)
-    root = tree.new_node(bytes(tree.width), tree.width)
+    root = tree.new_root()
     stack = [root]
     while stack:
         node = stack.pop()
@@ -78,7 +78,7 @@ def load_form(tree: Tree, form: list[object]) -> None:
             node = below
         node.ids.append(place)
     tree.reshaped = False
-    tree.recount(root, bytes(tree.width))
+    tree.recount(root, tree.barred)
     tree.root = root
 
 
@@ -123,6 +123,13 @@ class Names:
         if test.at_most is not None:
             return 0 if text == YES else 1
         return self._codes.value_code(self._codes.attribute_code(test.attribute), text)
+
+    def node_at(self, root: Node, path: Path) -> Node:
+        """Return the node that a path leads to."""
+        node = root
+        for test, text in path:
+            node = node.branches[self.value(test, text)]
+        return node
 
     def evidence(self, node: Node) -> Evidence:
         """Return the bits that a test saved when it was chosen, and how many more the next best had left."""
@@ -189,3 +196,8 @@ def _known(node: Node, *, exact: bool) -> Outline | None:
 def sizes_for(lengths: Sequence[int]) -> list[int]:
     """Return how much room to keep for so many codes, with some to spare so that it lasts."""
     return [max(4, 1 << (length - 1).bit_length()) if length else 4 for length in lengths]
+
+
+def in_order_of_texts(values: Sequence[Sequence[str]]) -> list[list[int]]:
+    """Return the codes of each attribute in the order of their texts."""
+    return [sorted(range(len(texts)), key=texts.__getitem__) for texts in values]

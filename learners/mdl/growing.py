@@ -1,5 +1,5 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, annotation_typing=False
-"""How subtrees come about: built anew, grown deep, or by pulling a test up. Compiled; see `growing.pxd`.
+"""How subtrees come about: built again, grown deep, or by pulling a test up. Compiled; see `growing.pxd`.
 
 Nothing here changes a tree that is in use: a subtree is made, and adopted by `tree.py` if it has fewer bits.
 """
@@ -24,7 +24,7 @@ class Growing(Judging):
         self.deep = deep
 
     def recount(self, node: Node, used: bytes) -> None:
-        """Count a subtree anew in the present layout."""
+        """Count a subtree again in the present layout."""
         node.used = used
         node.available = self.width - sum(used)
         node.shape = node.told = None
@@ -157,14 +157,14 @@ class Growing(Judging):
         return made
 
     def settled(self, node: Node) -> Node:
-        """Return a subtree with the tests it would have if it were built anew."""
+        """Return a subtree with the tests it would have if it were built again."""
         self.best_extension(node)
         if self.best < 0 or self.best_bits >= self.leaf_bits(node) - self.slack:
             return self.folded(node)
         return self.settled_with(node, self.best, self.best_cut)
 
     def settled_with(self, node: Node, test: int, cut: int) -> Node:
-        """Pull a test up and let what is below it be what it would be if it were built anew."""
+        """Pull a test up and let what is below it be what it would be if it were built again."""
         saved, runner, margin = self.leaf_bits(node) - self.best_bits, self.runner, self.margin
         pulled = self.pulled_up(node, test, cut)
         made = Node(node.counts, node.used, node.available)

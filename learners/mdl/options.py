@@ -25,13 +25,13 @@ class MDLOptions(Options, frozen=True):
             finds what two tests show only together, at a price.
         retry: How many times as many records there must be before a test that did not pay is tried again;
             1: it is tried with every record, as in the paper.
-        restructure: How a test is exchanged: by pulling it up, or by building the subtree anew. The tree is
+        restructure: How a test is exchanged: by pulling it up, or by building the subtree again. The tree is
             the same.
         bins: How many bins the numbers of an attribute are divided into.
         tie_order: Attributes in the order in which ties are broken; those not named follow in schema order.
         missing: What an instance to be learned without a value is given: a value of its own (a number goes
             where the median goes), or nothing: it is refused.
-        window: How many instances are retained; none: all. Exactly the last so many count.
+        window: How many instances are retained; unset: all. Exactly the last N count.
     """
 
     code: Literal["additive", "paper", "paper-data", "paper-root"] = "additive"
@@ -43,3 +43,8 @@ class MDLOptions(Options, frozen=True):
     tie_order: tuple[str, ...] = ()
     missing: Literal["own_value", "reject"] = "own_value"
     window: Positive | None = None
+
+    @property
+    def refuses_missing(self) -> bool:
+        """Whether an instance to be learned must have a value for every attribute."""
+        return self.missing == "reject"

@@ -26,10 +26,12 @@ cdef class Records:
     cdef public int[::1] base, sizes, numeric, cuts, order, ranks, rows, labels
     cdef public list sorted
     cdef public bint reshaped
+    cdef public bytes barred
     cdef public long long room, first, next, additions
 
     @cython.locals(old=cython.int, width=cython.int, slot=cython.longlong, a=cython.int, place=cython.longlong)
-    cpdef lay_out(self, list sizes, list numeric, list cuts, list order, int k, list ranks, list texts)
+    cpdef lay_out(self, list sizes, list numeric, list cuts, list order, int k, list ranks, list texts,
+                  bytes barred)
     cpdef rename(self, list ranks, list texts)
     cpdef reserve_table(self)
     @cython.locals(slot=cython.longlong, start=cython.longlong, a=cython.int)
@@ -48,6 +50,7 @@ cdef class Records:
     cpdef count(self, Node node, long long place, int sign)
     @cython.locals(i=cython.int, counts=cython.int[::1], others=cython.int[::1])
     cpdef add_counts(self, Node node, Node other)
+    cpdef Node new_root(self)
     cpdef Node new_node(self, bytes used, int available)
     @cython.locals(best=cython.int, c=cython.int, more=cython.int)
     cpdef int most_frequent(self, int[::1] counts, int start)

@@ -77,6 +77,7 @@ class Records:
         self.k = 2
         self.cells = 2
         self.reshaped = True
+        self.barred = b""
         self.base = array("i")
         self.sizes = array("i")
         self.numeric = array("i")
@@ -100,8 +101,9 @@ class Records:
         k: int,
         ranks: list[int],
         texts: list[list[int]],
+        barred: bytes,
     ) -> None:
-        """Make room for names that are new. What is in the tree is to be counted anew.
+        """Make room for names that are new. What is in the tree is to be counted again.
 
         Args:
             sizes: For each attribute how many codes or bins there can be.
@@ -111,6 +113,7 @@ class Records:
             k: How many classes there are.
             ranks: For each class its place among equally frequent ones.
             texts: For each attribute its values in the order of their texts.
+            barred: For each attribute whether it may not be tested anywhere.
         """
         old, width = self.width, len(sizes)
         rows = array("i", [0]) * (self.room * width)
@@ -119,7 +122,8 @@ class Records:
             for a in range(old):
                 rows[slot * width + a] = self.rows[slot * old + a]
         self.rows = rows
-        self.reshaped = width != old or k != self.k or list(self.numeric) != numeric
+        self.reshaped = width != old or k != self.k or list(self.numeric) != numeric or self.barred != barred
+        self.barred = barred
         self.width, self.k = width, k
         self.sizes, self.numeric, self.cuts = array("i", sizes), array("i", numeric), array("i", cuts)
         self.order, self.ranks, self.sorted = array("i", order), array("i", ranks), texts
@@ -187,7 +191,7 @@ class Records:
         self.reserve_table()
 
     def set_value(self, place: int, attribute: int, value: int) -> None:
-        """Give a record another bin, for cuts that are new; the tree is to be built anew."""
+        """Give a record another bin, for cuts that are new; the tree is to be built again."""
         self.rows[place % self.room * self.width + attribute] = value
 
     def branch_of(self, node: Node, place: int) -> int:
@@ -216,6 +220,10 @@ class Records:
         for i in range(self.cells):
             counts[i] += others[i]
         node.n += other.n
+
+    def new_root(self) -> Node:
+        """Return an empty leaf that has nothing above it."""
+        return self.new_node(self.barred, self.width - sum(self.barred))
 
     def new_node(self, used: bytes, available: int) -> Node:
         """Return an empty leaf."""

@@ -1,14 +1,14 @@
-"""The numbers of the records retained, and where they are cut: by the rule of `learners.cuts`."""
+"""The numbers of the records retained, and where they are cut: by the rule of `learners.numbers`."""
 
 from bisect import bisect_left
 from collections import deque
 from collections.abc import Iterable, Iterator
 
-from learners.codes import MISSING_CODE
-from learners.cuts import SHARE, YOUNG, YOUNG_SHARE, Cuts, is_overfull, make_cuts, with_median
+from learners.canonical import number_code, number_of
+from learners.numbers import SHARE, YOUNG, YOUNG_SHARE, Cuts, is_overfull, make_cuts, with_median
 from learners.schema import MOST_CUTS, Schema
 from learners.snapshot import SnapshotError
-from learners.texts import number_code, number_of
+from learners.vocabulary import MISSING_CODE
 
 
 class Scales:
@@ -55,6 +55,12 @@ class Scales:
         """Keep the numbers of a record."""
         self.kept.append(tuple([row[a] if a < len(row) else 0 for a in self.numeric]) if self.numeric else ())
 
+    def retire(self, attribute: int) -> None:
+        """Let no record have a number of an attribute; it has no cuts then."""
+        at = self.numeric.index(attribute)
+        self.kept = deque((*one[:at], 0, *one[at + 1 :]) if at < len(one) else one for one in self.kept)
+        self.cuts[attribute], self.medians[attribute] = [], 1
+
     def drop_oldest(self) -> None:
         """Let the numbers of the oldest record go."""
         self.kept.popleft()
@@ -83,7 +89,7 @@ class Scales:
     # ---- cuts
 
     def are_new(self) -> bool:
-        """Count a record; make the cuts anew if it is time to, and return whether they are others now."""
+        """Count a record; make the cuts again if it is time to, and return whether they are others now."""
         since, aged = self.age
         since, retained = since + 1, len(self.kept)
         self.age = (since, aged)

@@ -1,18 +1,12 @@
 """What a snapshot of the MDL tree holds, and what learning has cost."""
 
-import msgspec
-
 from learners.mdl.tree import Tree
-from learners.ops import OpCounts
-from learners.schema import Schema
+from learners.tree_learner import LearnerState
 
 
-class State(msgspec.Struct):
+class State(LearnerState):
     """The body of a snapshot. Rows and labels are little-endian arrays of 32 bits."""
 
-    schema: Schema
-    options: dict[str, object]
-    codes: list[object]
     width: int
     classes: int
     numeric: list[int]
@@ -24,21 +18,13 @@ class State(msgspec.Struct):
     numbers: list[tuple[int, ...]]
     form: list[object]
     ops: list[int]
+    met: list[int] | None = None
 
 
-def ops_of(counted: tuple[int, ...]) -> OpCounts:
-    """Return what `Tree.counted` counts, by name; `e_scores` are tests judged."""
+def in_order(counted: tuple[int, ...]) -> tuple[int, ...]:
+    """Return what `Tree.counted` counts in the order of `learners.ops.OPERATIONS`."""
     additions, scores, expansions, pull_ups, collapses, rebuilds, stored, forgotten = counted
-    return OpCounts(
-        instance_count_additions=additions,
-        e_scores=scores,
-        expansions=expansions,
-        pull_ups=pull_ups,
-        collapses=collapses,
-        rebuilds=rebuilds,
-        instances_stored=stored,
-        instances_forgotten=forgotten,
-    )
+    return additions, scores, expansions, pull_ups, 0, 0, collapses, 0, rebuilds, stored, forgotten
 
 
 def set_counted(tree: Tree, counted: list[int]) -> None:

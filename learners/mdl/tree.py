@@ -16,7 +16,7 @@ class Tree(Growing):
         weight: How much a bit of the tree counts against one of the exceptions, in the additive code.
         deep: Whether a test is judged by the whole subtree that could grow below it.
         retry: How many times as many records there must be before a test that did not pay is tried again.
-        pull: Whether subtrees are restructured by pulling tests up; otherwise they are built anew.
+        pull: Whether subtrees are restructured by pulling tests up; otherwise they are built again.
     """
 
     def __init__(self, code: int, weight: float, deep: bool, retry: float, pull: bool) -> None:
@@ -38,7 +38,7 @@ class Tree(Growing):
         if 2 * (self.next - self.first) + self.k + 16 > len(self.table):
             self.reserve_table()
         if self.root is None:
-            self.root = self.new_node(bytes(self.width), self.width)
+            self.root = self.new_root()
             self.root.label = label
             self.changed = True
         path = self.updated(self.root, place, label)
@@ -87,7 +87,7 @@ class Tree(Growing):
             leaf.label = best
 
     def refresh_path(self, path: list[Node]) -> None:
-        """Find the parts of the bits on a path anew, from its end to the root."""
+        """Find the parts of the bits on a path again, from its end to the root."""
         for at in range(len(path) - 1, -1, -1):
             node = path[at]
             same = node.same
@@ -209,7 +209,7 @@ class Tree(Growing):
         return True
 
     def counted(self) -> tuple[int, int, int, int, int, int, int, int]:
-        """Return what has been done so far, in the order that `state.ops_of` names."""
+        """Return what has been done so far, in the order that `state.in_order` takes."""
         return (
             self.additions,
             self.scores,
@@ -257,11 +257,11 @@ class Tree(Growing):
         self.prune(path)
 
     def rebuild(self) -> None:
-        """Build the tree of all records anew."""
+        """Build the tree of all records again."""
         if self.root is None:
             return
         ids = list(range(self.first, self.next))
-        leaf = self.leaf_of(ids, bytes(self.width), self.width)
+        leaf = self.leaf_of(ids, self.barred, self.width - sum(self.barred))
         self.root = self.best_subtree(leaf) if self.deep else self.grown(leaf)
         self.rebuilds += 1
         self.changed = True

@@ -6,10 +6,10 @@ after every instance, and it is what all exact learners are compared with.
 
 from collections.abc import Iterable
 
-from learners.codes import Row
 from learners.ops import OpCounts
 from learners.utgoff.node import Node, distribute, store, tabulate
 from learners.utgoff.selection import Selection
+from learners.vocabulary import Row
 
 
 def id3(

@@ -9,15 +9,15 @@ from typing import ClassVar
 
 import msgspec
 
-from learners.codes import MISSING_CODE, Row
-from learners.learner import FLAG_MISSING, FLAG_UNSEEN, Options, Prediction, Step
+from learners.learner import FLAG_MISSING, FLAG_UNSEEN, Prediction, Step
 from learners.ops import OpCounts
 from learners.outline import Leaf, Outline
 from learners.snapshot import SnapshotError
-from learners.utgoff.family import Family, FamilyOptions
-from learners.utgoff.node import Node, add_to, count, value_of
+from learners.utgoff.family import UtgoffLearner
+from learners.utgoff.node import Node, add_to, count, nodes_of, value_of
 from learners.utgoff.reading import Reading
 from learners.utgoff.selection import Selection
+from learners.vocabulary import MISSING_CODE, Row
 
 
 def update(root: Node, row: Row, label: int, selection: Selection, ops: OpCounts) -> None:
@@ -132,7 +132,7 @@ class ID4Reading(Reading):
         return self._answered(tally, [*path, Step(*names, evidence.runner_up, evidence.margin)], FLAG_MISSING)
 
 
-class ID4(Family):
+class ID4(UtgoffLearner):
     """A tree that is corrected by growing it again below the node that was wrong.
 
     It keeps no instances, so that it can neither forget one nor have a window, and its tree need not agree
@@ -162,9 +162,6 @@ class ID4(Family):
     """
 
     name: ClassVar[str] = "id4"
-    options_type: ClassVar[type[Options]] = FamilyOptions
-    # Nothing is retained that could be forgotten: ID4 is not `Forgetful`.
-    forget_one = None  # type: ignore[assignment]
 
     def _make_reading(self) -> Reading:
         return ID4Reading(self.codes, self._selection)
@@ -172,8 +169,16 @@ class ID4(Family):
     def _add(self, row: Row, label: int) -> None:
         update(self._root, row, label, self._selection, self.ops)
 
-    def _remove(self, row: Row, label: int) -> None:
-        raise NotImplementedError("ID4 keeps no instances")
+    def _retire(self) -> None:
+        """Leave the attributes out of every table; a node that tests one grows again as Table 2 has it."""
+        for node in nodes_of(self._root):
+            node.attributes = tuple(a for a in node.attributes if a not in self._retired)
+            if node.counts is not None:
+                node.counts = {a: node.counts[a] for a in node.attributes}
+            if node.test in self._retired:
+                self.ops.discards += len(node.branches)
+                node.test, node.branches = None, {}
+            node.touch()
 
     def _filled_in(self, row: Row) -> Row:
         return tuple(

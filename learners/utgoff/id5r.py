@@ -10,16 +10,16 @@ the path is re-established on the way. docs/fidelity.md has the seven instances 
 from typing import ClassVar
 
 from learners.change import ChangeKind
-from learners.codes import Row
 from learners.ops import OpCounts
-from learners.utgoff.family import Family
 from learners.utgoff.node import Node, collapse, count, distribute, store, tabulate, value_of
 from learners.utgoff.pull_up import pull_up
+from learners.utgoff.retaining import RetainingLearner
 from learners.utgoff.selection import Selection
 from learners.utgoff.skeleton import dump_skeleton, load_skeleton
+from learners.vocabulary import Row
 
 
-class ID5R(Family):
+class ID5R(RetainingLearner):
     """The tree ID3 would build from every instance retained, kept up to date by restructuring.
 
     Example:
@@ -50,6 +50,7 @@ class ID5R(Family):
     """
 
     name: ClassVar[str] = "id5r-reference"
+    exact: ClassVar[bool] = True
     retests: ClassVar[ChangeKind] = ChangeKind.PULLED_UP
 
     def _add(self, row: Row, label: int) -> None:
@@ -169,12 +170,22 @@ def settle(node: Node, selection: Selection, ops: OpCounts) -> bool:
     return changed
 
 
-def downdate(root: Node, row: Row, label: int, selection: Selection, ops: OpCounts) -> None:
+def downdate(
+    root: Node, row: Row, label: int, selection: Selection, ops: OpCounts, *, reestablish: bool = True
+) -> None:
     """Forget one instance that is in the tree; the tree is then ID3's of those that are left.
 
     Table 3 mirrored: the instance leaves the counts on its way down and the set at the end. A pull-up on the
     way still finds the instance below, so that its branch survives the transposition even where the counts
     above show it no more.
+
+    Args:
+        root: The tree.
+        row: The description.
+        label: The class.
+        selection: Which attribute is best.
+        ops: Where the costs are counted.
+        reestablish: Whether best tests are found off the path, too. ID5 leaves it out.
     """
     ops.instances_forgotten += 1
     above: list[tuple[Node, int]] = []
@@ -190,7 +201,7 @@ def downdate(root: Node, row: Row, label: int, selection: Selection, ops: OpCoun
         if node.test is None:
             break
         value = value_of(row, node.test)
-        if dirty:
+        if dirty and reestablish:
             settle_except(node, value, selection, ops)
         above.append((node, value))
         node = node.branches[value]

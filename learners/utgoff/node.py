@@ -7,9 +7,9 @@ class serves for both, so that a node can change its form in place.
 
 from collections.abc import Iterator
 
-from learners.codes import MISSING_CODE, Row
 from learners.ops import OpCounts
 from learners.outline import Outline
+from learners.vocabulary import MISSING_CODE, Row
 
 Tallies = dict[int, dict[int, int]]
 """The counts of one attribute: value -> class -> instances."""

@@ -4,12 +4,14 @@ A tree is interpreted by descending until all instances at a node are of one cla
 below such a node is there for restructuring only.
 """
 
-from learners.codes import MISSING_CODE, Codes, Row
-from learners.learner import FLAG_MISSING, FLAG_NO_ANSWER, FLAG_UNSEEN, Prediction, Step
+from learners.bayes import NOTHING, known_scores, shares_of
+from learners.codes import Codes
+from learners.learner import BY_BAYES, FLAG_MISSING, FLAG_NO_ANSWER, FLAG_UNSEEN, Prediction, Step
 from learners.merit import majority
 from learners.outline import AttributeTest, Counts, Evidence, Leaf, Outline, Split
-from learners.utgoff.node import Node, Tallies, collect, value_of
+from learners.utgoff.node import Node, value_of
 from learners.utgoff.selection import Selection
+from learners.vocabulary import MISSING_CODE, Row
 
 
 class Reading:
@@ -55,31 +57,19 @@ class Reading:
         return self._answered(node.classes, path)
 
     def answer_without(self, node: Node, row: Row, path: list[Step]) -> Prediction:
-        """Answer where the value tested is missing (section 6).
+        """Answer where the value tested is missing: naive Bayes from the counts of the node.
 
-        The best attribute whose value is known is used, as if the tree were restructured; the majority at the
-        last node answers.
+        The article's section 6 would restructure the tree below the node, for this one description; that
+        takes time in proportion to the instances there.
         """
-        instances = dict(collect(node))
-        classes = node.classes
-        known = tuple(a for a in node.attributes if value_of(row, a) != MISSING_CODE)
-        flags = [FLAG_MISSING]
-        while known and len(classes) > 1 and instances:
-            tables = _tables(instances, known)
-            best, scores = self._selection.choose_from(tables, classes, known)
-            if best is None:
-                break
-            value = value_of(row, best)
-            if value not in tables[best]:
-                flags.append(FLAG_UNSEEN)
-                break
-            evidence = self._selection.evidence(scores, best, self._codes.attributes, tables, classes)
-            names = self._codes.attributes[best], self._codes.values[best][value]
-            path.append(Step(*names, evidence.runner_up, evidence.margin))
-            instances = {one: n for one, n in instances.items() if value_of(one[0], best) == value}
-            classes = tables[best][value]
-            known = tuple(a for a in known if a != best)
-        return self._answered(classes, path, *flags)
+        assert node.counts is not None
+        scores = known_scores(node.classes, ((node.counts[a], value_of(row, a)) for a in node.attributes))
+        names, order = self._codes.classes, self._codes.class_order
+        best = min(scores, key=lambda label: (-scores[label], order(label)))
+        every = shares_of([scores.get(label, NOTHING) for label in range(len(names))])
+        shares = tuple(sorted((names[label], share) for label, share in enumerate(every) if share))
+        counts = self._counts(node.classes)
+        return Prediction(names[best], counts, tuple(path), (FLAG_MISSING,), BY_BAYES, shares)
 
     def _step(self, node: Node, value: int) -> Step:
         assert node.test is not None
@@ -130,12 +120,3 @@ class Reading:
         branches = sorted((texts[value], subtree) for value, subtree in self.subtrees(node))
         evidence = self._evidence(node)
         return Split(AttributeTest(self._codes.attributes[node.test]), counts, tuple(branches), evidence)
-
-
-def _tables(instances: dict[tuple[Row, int], int], attributes: tuple[int, ...]) -> dict[int, Tallies]:
-    tables: dict[int, Tallies] = {attribute: {} for attribute in attributes}
-    for (row, label), number in instances.items():
-        for attribute in attributes:
-            tally = tables[attribute].setdefault(value_of(row, attribute), {})
-            tally[label] = tally.get(label, 0) + number
-    return tables

@@ -6,9 +6,9 @@ that the costs of what is learned next are those of an uninterrupted run.
 
 from collections.abc import Iterable
 
-from learners.codes import Row
 from learners.snapshot import SnapshotError
 from learners.utgoff.node import Node, count, store, value_of
+from learners.vocabulary import Row
 
 _UNEXPANDED, _COUNTED, _TESTED = range(3)
 

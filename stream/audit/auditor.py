@@ -6,15 +6,16 @@ from typing import NamedTuple
 
 import msgspec
 
-from stream.audit.chain import Chain
+from stream.audit.change_chain import ChangeChain
 from stream.audit.findings import Findings, Kind
-from stream.audit.lane import Lane
-from stream.audit.ledger import Ledger, places_of
+from stream.audit.journal_chain import JournalChain, places_of
+from stream.audit.partition_offsets import PartitionOffsets
 from stream.config import Agent
 from stream.errors import StateError
-from stream.events import Source, TreeChange, TreeName
-from stream.journal import unpack
-from stream.record import Partition, Record
+from stream.records.dead_letters import Mark, NotALetter, Tally, parse
+from stream.records.journal import unpack
+from stream.records.published import ClassName, Source, TreeChange, TreeName
+from stream.records.record import Partition, Record
 
 
 class _Prediction(msgspec.Struct, frozen=True):
@@ -24,7 +25,7 @@ class _Prediction(msgspec.Struct, frozen=True):
     model: str
     tree: TreeName
     source: Source
-    label: str | msgspec.UnsetType = msgspec.UNSET
+    label: ClassName | msgspec.UnsetType = msgspec.UNSET
 
 
 _prediction = msgspec.json.Decoder(_Prediction)
@@ -35,13 +36,21 @@ _UNREADABLE = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
 class Report(NamedTuple):
     """What an audit came to.
 
-    `dispositions` says how many input offsets were predicted, learned from, rejected or passed over.
+    `dispositions` says how many input offsets were predicted, learned from, rejected or passed over;
+    `refused` has the dead letters by reason and field.
     """
 
     findings: Findings
     dispositions: dict[str, int]
     counts: dict[str, int]
     trees: dict[str, tuple[int, str]]
+    refused: Tally
+
+    @property
+    def refused_percent(self) -> float:
+        """How many of a hundred records became dead letters."""
+        dead = self.dispositions["dead_letters"]
+        return 100 * dead / max(1, dead + self.dispositions["predicted"])
 
 
 class Auditor:
@@ -62,16 +71,17 @@ class Auditor:
         self._agent = agent
         self._repeats = repeats
         self._begins: dict[Partition, int] = {}
-        self._chains: dict[str, Chain] = {}
-        self._ledgers: dict[str, Ledger] = {}
-        self._lanes: dict[int, Lane] = {}
-        self._ledger_of: dict[int, Ledger] = {}
+        self._chains: dict[str, ChangeChain] = {}
+        self._ledgers: dict[str, JournalChain] = {}
+        self._lanes: dict[int, PartitionOffsets] = {}
+        self._ledger_of: dict[int, JournalChain] = {}
         self._bounds: dict[int, int] = {}
         self._marked_versions: dict[str, int] = {}
         self._latest: dict[Partition, dict[int, int]] = {}
         self._dead: dict[tuple[int, int], str] = {}
         self._first_told: dict[tuple[str, int], int] = {}
         self._counts: Counter[str] = Counter()
+        self._refused = Tally()
 
     def begin(self, partition: Partition, offset: int) -> None:
         """Be told where a partition begins: above 0, records have been deleted."""
@@ -82,8 +92,8 @@ class Auditor:
     def _is_cut(self, partition: Partition) -> bool:
         return self._begins.get(partition, 0) > 0
 
-    def _lane(self, number: int) -> Lane:
-        return self._lanes.setdefault(number, Lane(self._agent.input, number))
+    def _lane(self, number: int) -> PartitionOffsets:
+        return self._lanes.setdefault(number, PartitionOffsets(self._agent.input, number))
 
     # ---- 1 the journal
 
@@ -98,7 +108,7 @@ class Auditor:
         ledger = self._ledgers.get(entry.model)
         if ledger is None:
             cut = self._is_cut(record.partition)
-            ledger = self._ledgers[entry.model] = Ledger(self.findings, repeats=self._repeats, cut=cut)
+            ledger = self._ledgers[entry.model] = JournalChain(self.findings, repeats=self._repeats, cut=cut)
         if ledger.take(entry, record):
             for number, offsets in places_of(entry):
                 self._lane(number).learned.add_all(offsets)
@@ -132,7 +142,7 @@ class Auditor:
         chain = self._chains.get(change.model)
         if chain is None:
             cut = self._is_cut(record.partition)
-            chain = self._chains[change.model] = Chain(self.findings, repeats=self._repeats, cut=cut)
+            chain = self._chains[change.model] = ChangeChain(self.findings, repeats=self._repeats, cut=cut)
         chain.take(change, record)
 
     # ---- 3 the predictions
@@ -194,23 +204,24 @@ class Auditor:
 
     def take_dead_letter(self, record: Record) -> None:
         """Look at a dead letter."""
-        headers = {name: (value or b"").decode(errors="replace") for name, value in record.headers}
         try:
-            topic, agent = headers["espalier.dlq.topic"], headers["espalier.dlq.agent"]
-            partition = int(headers["espalier.dlq.partition"])
-            offset = int(headers["espalier.dlq.offset"])
-        except (KeyError, ValueError) as error:
-            self._unreadable(record, f"a header of a dead letter is missing or wrong: {error}")
+            letter = parse(record)
+        except NotALetter as error:
+            self._unreadable(record, str(error))
             return
-        if topic != self._agent.input or agent != self._agent.name:
+        if isinstance(letter, Mark):
+            return
+        (topic, partition), offset = letter.source, letter.offset
+        if topic != self._agent.input or letter.agent != self._agent.name:
             return
         lane = self._lane(partition)
         if self._repeats and lane.dead.upto(offset + 1)[offset]:
             return
         self._counts["dead_letters"] += 1
+        self._refused.add(letter.reason, letter.field)
         lane.dead.add(offset)
         self._in_order(record, partition, offset, "dead letter")
-        self._dead[partition, offset] = headers.get("espalier.dlq.sha256") or _hash(record.value)
+        self._dead[partition, offset] = letter.sha256 or _hash(record.value)
 
     # ---- 5 the input
 
@@ -249,9 +260,9 @@ class Auditor:
                 lane.check(self._bounds.get(number, 0), reach.get(number, 0), known_from, self.findings)
             )
         trees = {model: (ledger.version, ledger.digest) for model, ledger in sorted(self._ledgers.items())}
-        return Report(self.findings, dict(dispositions), dict(self._counts), trees)
+        return Report(self.findings, dict(dispositions), dict(self._counts), trees, self._refused)
 
-    def _compare(self, model: str, ledger: Ledger, chain: Chain | None) -> None:
+    def _compare(self, model: str, ledger: JournalChain, chain: ChangeChain | None) -> None:
         """Compare the trees that the journal names with those of the chain."""
         topics = self._agent.topics
         version = self._marked_versions.get(model, 0)

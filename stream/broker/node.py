@@ -5,7 +5,7 @@ import signal
 from pathlib import Path
 
 from stream.broker.errors import PortTaken, StartFailed
-from stream.broker.probe import cluster_at
+from stream.broker.kafka_ping import cluster_at
 from stream.broker.process import birth, run, send, spawn, wait_until
 from stream.broker.settings import QUICK_START, Ports
 
@@ -16,7 +16,7 @@ KILL_SECONDS = 10.0
 _KEPT_LINES = 5
 
 
-class Node:
+class BrokerNode:
     """A JVM that can be started, stopped, killed and frozen; its data and its ports stay the same.
 
     Args:
@@ -40,7 +40,7 @@ class Node:
 
     @property
     def properties(self) -> Path:
-        """Its settings, written anew by every start of the broker."""
+        """Its settings, written again by every start of the broker."""
         return self.directory / "server.properties"
 
     @property

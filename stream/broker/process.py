@@ -1,7 +1,7 @@
 """Child processes with an owner: they die with this process, or are meant to outlive it.
 
-`attached` processes are tethered (`tether.py`): when this process goes, however it goes, the kernel ends
-them. That is a promise of Linux; elsewhere whoever started them ends them, and nobody after a `kill -9`.
+`attached` processes are tethered (`die_with_parent.py`): when this process goes, however it goes, the kernel
+ends them. That is a promise of Linux; elsewhere whoever started them ends them, and nobody after a `kill -9`.
 """
 
 import contextlib
@@ -20,7 +20,7 @@ from typing import NamedTuple
 from stream.broker.errors import BrokerError, StartFailed
 
 LINUX = platform.system() == "Linux"
-TETHER = Path(__file__).with_name("tether.py")
+DIE_WITH_PARENT = Path(__file__).with_name("die_with_parent.py")
 SPAWN_SECONDS = 30.0
 PS_SECONDS = 10.0
 DEAD = {"Z", "X", "x"}
@@ -31,7 +31,7 @@ def tethered(command: Sequence[str]) -> list[str]:
     """Return the command that runs `command` (its first word a path) so that it dies with this process."""
     if not LINUX:
         return list(command)
-    return [sys.executable, "-I", "-S", str(TETHER), str(os.getpid()), *command]
+    return [sys.executable, "-I", "-S", str(DIE_WITH_PARENT), str(os.getpid()), *command]
 
 
 def spawn(command: Sequence[str], *, directory: Path, output: Path, attached: bool) -> int:

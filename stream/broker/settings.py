@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from stream.broker.probe import HOST
+from stream.broker.kafka_ping import HOST
 
 FEW_PARTITIONS = "4"
 LOG_SETTINGS = "log4j2.properties"
@@ -71,7 +71,7 @@ def node_settings(number: int, ports: Sequence[Ports]) -> dict[str, str]:
 def write_properties(path: Path, settings: Mapping[str, str]) -> None:
     """Write `settings` as a Java properties file."""
     lines = (f"{name}={_escape(value)}\n" for name, value in settings.items())
-    path.write_text("# Written anew at every start.\n" + "".join(lines), encoding="utf-8")
+    path.write_text("# Written again at every start.\n" + "".join(lines), encoding="utf-8")
 
 
 def write_java_arguments(path: Path, jars: Sequence[Path], heap: str, options: Sequence[str]) -> None:

@@ -23,7 +23,7 @@ from stream.broker.errors import AlreadyRunning, UnusableDirectory
 from stream.broker.settings import Ports
 
 
-class State(msgspec.Struct, frozen=True):
+class BrokerState(msgspec.Struct, frozen=True):
     """What `broker.json` holds."""
 
     cluster_id: str
@@ -32,11 +32,11 @@ class State(msgspec.Struct, frozen=True):
     ports: tuple[Ports, ...]
 
 
-def load(directory: Path) -> State | None:
+def load(directory: Path) -> BrokerState | None:
     """Return what is remembered in `directory`; None when no broker was ever there."""
     path = directory / "broker.json"
     try:
-        return msgspec.json.decode(path.read_bytes(), type=State)
+        return msgspec.json.decode(path.read_bytes(), type=BrokerState)
     except FileNotFoundError:
         return None
     except (OSError, msgspec.DecodeError) as error:
@@ -45,7 +45,7 @@ def load(directory: Path) -> State | None:
         ) from None
 
 
-def save(directory: Path, state: State) -> None:
+def save(directory: Path, state: BrokerState) -> None:
     """Remember `state` in `directory`, whole or not at all."""
     draft = directory / "broker.json.new"
     draft.write_bytes(msgspec.json.format(msgspec.json.encode(state)) + b"\n")

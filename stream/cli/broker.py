@@ -14,7 +14,7 @@ import msgspec
 import rich.console
 import rich.progress
 
-from stream.broker import Broker, BrokerError, Fetch, Node, NotRunning, Progress, Report, Sources
+from stream.broker import Broker, BrokerError, BrokerNode, Fetch, InstallProgress, NotRunning, Report, Sources
 from stream.broker.cluster import DEFAULT_HEAP
 
 Inputs = ParamSpec("Inputs")
@@ -101,7 +101,7 @@ def progress_bars() -> Iterator[Report]:
     with rich.progress.Progress(*columns, console=console, transient=True, disable=hidden) as bars:
         tasks: dict[str, rich.progress.TaskID] = {}
 
-        def report(progress: Progress) -> None:
+        def report(progress: InstallProgress) -> None:
             if progress.step not in tasks:
                 text = _STEPS.get(progress.step, progress.step)
                 tasks[progress.step] = bars.add_task(text, total=progress.total)
@@ -236,7 +236,7 @@ def status(directory: Path, as_json: bool) -> None:
         click.get_current_context().exit(1)
 
 
-def _condition(node: Node) -> str:
+def _condition(node: BrokerNode) -> str:
     if not node.is_running():
         return "not running"
     return "answers" if node.answers() else "runs but does not answer"

@@ -6,12 +6,13 @@ from pathlib import Path
 
 import click
 
-from learners import LEARNERS
+from learners.registry import LEARNERS
 from stream.cli.options import config_option
-from stream.config import Loaded, read
+from stream.config import Config, Loaded, read
 from stream.config.docs import reference
-from stream.config.show import as_json, as_toml, rows
+from stream.config.effective import as_json, as_toml, rows
 from stream.errors import ConfigError
+from stream.kafka.kept_settings import can_reach, changed_settings
 
 
 @click.group()
@@ -29,17 +30,26 @@ def config() -> None:
 
 @config.command()
 @config_option
-def check(file: Path) -> None:
+@click.option(
+    "--offline", is_flag=True, help="Do not compare with the agents' state, even if there is a broker."
+)
+def check(file: Path, offline: bool) -> None:
     """Report everything that is wrong with the configuration.
 
-    Says "ok" and ends with 0, or lists every error with its line and ends with 78. Connects to nothing.
+    Says "ok" and ends with 0, or lists every error with its line and ends with 78. Where a broker can be
+    reached, the settings are compared with those that each agent's state was made with: a worker refuses to
+    start with settings that would grow another tree.
 
     \b
     Examples:
       espalier config check
       espalier config check -c staging.toml
+      espalier config check --offline
     """
-    agents = _read(file).config.agents
+    config = _read(file).config
+    agents = config.agents
+    if not offline and can_reach(config.kafka):
+        _compare_with_state(config)
     inputs = sorted({agent.input for agent in agents})
     click.echo(
         f"ok: {_counted(len(agents), 'agent')} ({', '.join(agent.name for agent in agents)}) "
@@ -74,6 +84,21 @@ def docs() -> None:
       espalier config docs > docs/configuration.md
     """
     click.echo(reference(LEARNERS), nl=False)
+
+
+def _compare_with_state(config: Config) -> None:
+    """End with 78 where settings differ from those of an agent's state."""
+    found = False
+    for agent in config.agents:
+        for one in changed_settings(config.kafka, agent, config.limits) or ():
+            found = True
+            what = str(one) if one.name else "the settings are not those its state was made with"
+            click.echo(
+                f'agent "{agent.name}": {what}. Set it back, or give the agent another name to begin again',
+                err=True,
+            )
+    if found:
+        raise SystemExit(ConfigError.exit_code)
 
 
 def _read(file: Path) -> Loaded:

@@ -14,25 +14,25 @@ import click
 import rich.console
 import rich.live
 
-from learners import LEARNERS
 from learners.learner import make_options
+from learners.registry import LEARNERS
 from stream.broker import BrokerError, Fetch, Sources
 from stream.cli.broker import progress_bars, source_options
 from stream.cli.evaluate import checked_learner
 from stream.config import Agent
 from stream.config.settings import DEFAULT_LEARNER
-from stream.demo.board import Board
-from stream.demo.feed import Feed
+from stream.demo.feeder import Feeder
+from stream.demo.generators import CHANGING, DEFAULT_GENERATOR, GENERATORS, OPTIONS
 from stream.demo.observe import Observatory, ObserveError
 from stream.demo.probe import UNSEEN_SEED, Probe
-from stream.demo.stage import KafkaStage, MemoryStage, Stage
+from stream.demo.results import DemoResults
+from stream.demo.runtime import DemoRuntime, KafkaRuntime, MemoryRuntime
 from stream.demo.view import Facts, View, progress_line, tree_text
 from stream.errors import EngineError
-from stream.generators import CHANGING, DEFAULT_GENERATOR, GENERATORS, OPTIONS
-from stream.metrics import Metrics
-from stream.processor import Observe
-from stream.web.access import Door
-from stream.web.front import Front
+from stream.model.number_hints import Observe
+from stream.observe.metrics import Metrics
+from stream.page.access_policy import AccessPolicy
+from stream.page.http_app import HttpApp
 
 ROOT = Path(".espalier/demo")
 METRICS_HOST = "127.0.0.1"
@@ -150,7 +150,7 @@ def demo(
     settings = OPTIONS.get(generator) if learner == DEFAULT_LEARNER else None
     options = None if settings is None else make_options(LEARNERS[learner].options_type, settings)
     agent = Agent(name=generator, input=generator, learner=learner, options=options)
-    improves = callable(getattr(LEARNERS[learner], "improve", None))
+    improves = LEARNERS[learner].improves
     if partitions is None:
         partitions = 1 if generator in CHANGING else 2
     if quiet is None:
@@ -200,12 +200,12 @@ class Performance:
     """
 
     def __init__(self, wanted: Wanted, sources: Sources) -> None:
-        self.board = Board(wanted.agent)
+        self.board = DemoResults(wanted.agent)
         self._wanted = wanted
         self._sources = sources
         self._seconds: dict[str, float] = {}
-        self._stage: Stage | None = None
-        self._feed: Feed | None = None
+        self._stage: DemoRuntime | None = None
+        self._feed: Feeder | None = None
         self._page = ""
         self._probe = Probe(GENERATORS[wanted.generator](wanted.seed + UNSEEN_SEED))
         self._unseen: tuple[int, float] = (-1, 0.0)
@@ -215,7 +215,7 @@ class Performance:
 
     def run(self) -> None:
         """Start everything, and show it until it is done."""
-        front = Front([self._wanted.agent], Metrics())
+        front = HttpApp([self._wanted.agent], Metrics())
         began = time.monotonic()
         self._stage = self._start_stage(front.observe)
         front.health.has_started = True
@@ -234,7 +234,7 @@ class Performance:
         records = self._wanted.records
         if records is None and self._wanted.improves:
             records = QUIET_RECORDS
-        self._feed = Feed(self._stage, instances, records, self._wanted.rate)
+        self._feed = Feeder(self._stage, instances, records, self._wanted.rate)
         began = time.monotonic()
         self._end.callback(self._feed.stop)
         self._feed.start()
@@ -253,19 +253,19 @@ class Performance:
         self._end.callback(observatory.close)
         self._links = observatory.links()
 
-    def _hints(self, stage: Stage) -> list[tuple[str, str]]:
+    def _hints(self, stage: DemoRuntime) -> list[tuple[str, str]]:
         return [("page", self._page), *self._links, *stage.hints()]
 
-    def _start_stage(self, observe: Observe) -> Stage:
+    def _start_stage(self, observe: Observe) -> DemoRuntime:
         agent, partitions = self._wanted.agent, self._wanted.partitions
         if self._wanted.engine == "kafka":
             try:
                 with progress_bars() as report:
-                    return KafkaStage(agent, partitions, observe, ROOT, self._sources, report)
+                    return KafkaRuntime(agent, partitions, observe, ROOT, self._sources, report)
             except (BrokerError, OSError) as error:
                 click.echo(f"no broker to be had: {error}", err=True)
                 click.echo("going on in memory: the same agent, with lists for topics", err=True)
-        return MemoryStage(agent, partitions, observe)
+        return MemoryRuntime(agent, partitions, observe)
 
     def _is_over(self) -> bool:
         """Whether all records are through; somebody who wants to stay says himself when it is over."""
@@ -285,7 +285,7 @@ class Performance:
             self._unseen = (version, self._probe.accuracy(self.board.replica.outline))
         return self._unseen[1]
 
-    def _watch(self, stage: Stage, feed: Feed, address: str, front: Front) -> None:
+    def _watch(self, stage: DemoRuntime, feed: Feeder, address: str, front: HttpApp) -> None:
         """Read the topics, and show what they tell, until all records are through."""
         console = rich.console.Console()
         shown = -LINE_SECONDS
@@ -308,7 +308,7 @@ class Performance:
                     shown = now
                     click.echo(progress_line(self.board, facts))
 
-    def _facts(self, stage: Stage, feed: Feed, address: str) -> Facts:
+    def _facts(self, stage: DemoRuntime, feed: Feeder, address: str) -> Facts:
         what = f"{self._wanted.agent.learner} on {self._wanted.generator}"
         hints, unseen = self._hints(stage), self._accuracy_unseen()
         return Facts(what, stage.title, self._wanted.records, feed.sent, address, hints, unseen)
@@ -363,9 +363,9 @@ class Performance:
         click.echo(f"\n{tree_text(board, TREE_LINES)}")
 
 
-def _serve(front: Front) -> int:
+def _serve(front: HttpApp) -> int:
     """Serve the page and the metrics at the usual port, or at a free one if that is taken; return it."""
     try:
-        return front.listen(METRICS_HOST, METRICS_PORT, Door(METRICS_HOST, None))
+        return front.listen(METRICS_HOST, METRICS_PORT, AccessPolicy(METRICS_HOST, None))
     except OSError:
-        return front.listen(METRICS_HOST, 0, Door(METRICS_HOST, None))
+        return front.listen(METRICS_HOST, 0, AccessPolicy(METRICS_HOST, None))

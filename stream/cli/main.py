@@ -7,14 +7,16 @@ import sys
 import click
 
 from stream.cli.audit import audit
-from stream.cli.bench import bench
 from stream.cli.broker import broker
 from stream.cli.config import config
+from stream.cli.dead_letters import dead_letters
 from stream.cli.demo import demo
 from stream.cli.evaluate import evaluate
+from stream.cli.laboratory import bench, reproduce
 from stream.cli.metrics import metrics
 from stream.cli.produce import produce
-from stream.cli.reproduce import reproduce
+from stream.cli.redrive import redrive
+from stream.cli.schema import schema
 from stream.cli.tail import tail
 from stream.cli.topics import topics
 from stream.cli.tree import tree
@@ -23,7 +25,7 @@ from stream.errors import StreamError
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
-@click.version_option(package_name="espalier")
+@click.version_option(package_name="espalier-kafka")
 def espalier() -> None:
     """Decision trees trained along a Kafka stream.
 
@@ -34,6 +36,7 @@ def espalier() -> None:
     Try it:
       espalier demo                              a broker, a stream, a growing tree
       espalier evaluate FILE.csv                 test-then-train over a file, without Kafka
+      espalier schema FILE.csv                   which of its columns are numbers
     Run it:
       espalier broker start                      a real Kafka for development
       espalier topics create                     the topics of espalier.toml
@@ -48,11 +51,14 @@ for command in (
     bench,
     broker,
     config,
+    dead_letters,
     demo,
     evaluate,
     metrics,
     produce,
+    redrive,
     reproduce,
+    schema,
     tail,
     topics,
     tree,

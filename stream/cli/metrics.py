@@ -4,7 +4,7 @@
 
 import click
 
-from stream.metrics.reference import reference
+from stream.observe.metrics.reference import reference
 
 
 @click.group()

@@ -7,9 +7,11 @@ from pathlib import Path
 import click
 
 from stream.cli.options import kafka_of, kafka_options
-from stream.engines.kafka import Topics, follow
 from stream.errors import EngineError
-from stream.record import Record
+from stream.kafka.reading import follow
+from stream.kafka.topics import TopicAdmin
+from stream.printable import readable
+from stream.records.record import Record
 
 
 @click.command()
@@ -17,7 +19,7 @@ from stream.record import Record
 @kafka_options
 @click.option("--from-beginning", is_flag=True, help="Begin with what is there already.")
 @click.option("--until-end", is_flag=True, help="Stop at the end instead of waiting for more.")
-@click.option("-n", "--records", type=click.IntRange(min=1), help="Stop after so many.")
+@click.option("-n", "--records", type=click.IntRange(min=1), help="Stop after N.")
 @click.option("--headers", is_flag=True, help="Show position and headers too: for dead letters.")
 def tail(
     topic: str,
@@ -37,7 +39,7 @@ def tail(
       espalier tail applications.dead-letters --from-beginning --headers
     """
     kafka = kafka_of(file, bootstrap_servers)
-    if not Topics(kafka).describe([topic]):
+    if not TopicAdmin(kafka).describe([topic]):
         raise EngineError(
             f'there is no topic "{topic}". "espalier topics describe" lists those of the agents'
         )
@@ -52,16 +54,8 @@ def tail(
 
 
 def _shown(record: Record, *, headers: bool) -> str:
-    text = "(no value)" if record.value is None else _readable(record.value)
+    text = "(no value)" if record.value is None else readable(record.value)
     if not headers:
         return text
-    told = " ".join(f"{_readable(name.encode())}={_readable(value or b'')}" for name, value in record.headers)
+    told = " ".join(f"{readable(name.encode())}={readable(value or b'')}" for name, value in record.headers)
     return f"{record.partition}@{record.offset} {text} {told}".rstrip()
-
-
-def _readable(data: bytes) -> str:
-    """Return bytes as text on one line; what could move a terminal's cursor is escaped."""
-    text = data.decode(errors="backslashreplace")
-    if text.isprintable():
-        return text
-    return "".join(s if s.isprintable() else s.encode("unicode_escape").decode() for s in text)

@@ -10,8 +10,8 @@ import rich.table
 
 from stream.cli.options import config_option
 from stream.config import load
-from stream.engines.kafka import TopicPlan, Topics
-from stream.topics import plans_for
+from stream.kafka.topic_plan import plans_for
+from stream.kafka.topics import TopicAdmin, TopicPlan
 
 PIPE_WIDTH = 1_000
 
@@ -47,7 +47,7 @@ def create(file: Path, partitions: int, replicas: int | None) -> None:
       espalier topics create -c staging.toml --partitions 8 --replicas 3
     """
     config = load(file)
-    cluster = Topics(config.kafka)
+    cluster = TopicAdmin(config.kafka)
     existing = cluster.describe(agent.input for agent in config.agents)
     plans: dict[str, TopicPlan] = {}
     for agent in config.agents:
@@ -71,7 +71,7 @@ def describe(file: Path) -> None:
     """
     config = load(file)
     table = rich.table.Table("agent", "topic", "for", "partitions", "replicas")
-    known = Topics(config.kafka).describe()
+    known = TopicAdmin(config.kafka).describe()
     for agent in config.agents:
         names = {"input": agent.input} | {
             name: getattr(agent.topics, name) for name in agent.topics.__struct_fields__

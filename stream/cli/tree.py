@@ -8,11 +8,12 @@ import click
 
 from learners.outline import digest, render, size, to_dot, to_json
 from stream.cli.options import agent_of, config_option
+from stream.client.replica import Replica
 from stream.config import Kafka, load
-from stream.engines.kafka import Topics, read_to_end
 from stream.errors import EngineError
-from stream.record import Partition
-from stream.replica import Replica
+from stream.kafka.reading import read_to_end
+from stream.kafka.topics import TopicAdmin
+from stream.records.record import Partition
 
 
 @click.command()
@@ -22,9 +23,7 @@ from stream.replica import Replica
 @click.option(
     "--format", "form", type=click.Choice(["text", "json", "dot"]), default="text", show_default=True
 )
-@click.option(
-    "--version", "version_", type=click.IntRange(min=0), help="The tree as it was after so many changes."
-)
+@click.option("--version", "version_", type=click.IntRange(min=0), help="The tree as it was after N changes.")
 @click.option("--counts", is_flag=True, help="Show the instances behind each answer, as of its last change.")
 def tree(
     agent: str | None, file: Path, model: str | None, form: str, version_: int | None, counts: bool
@@ -60,7 +59,7 @@ def tree(
 
 
 def _partitions(kafka: Kafka, topic: str) -> int:
-    facts = Topics(kafka).describe([topic])
+    facts = TopicAdmin(kafka).describe([topic])
     if not facts:
         raise EngineError(f'there is no topic "{topic}". Make it with "espalier topics create"')
     return facts[topic].partitions

@@ -10,14 +10,15 @@ from types import FrameType
 import click
 import msgspec
 
-from stream import logs
+from stream.cli.gc_tuning import look_less_often
 from stream.cli.options import config_option
-from stream.collector import look_less_often
 from stream.config import Config, EngineName, LogLevel, load
-from stream.engines.kafka import Topics
 from stream.events import Event
-from stream.metrics import Metrics
-from stream.web.front import Front
+from stream.kafka.topics import TopicAdmin
+from stream.observe import logs
+from stream.observe.metrics import Metrics
+from stream.observe.notices import Notices
+from stream.page.http_app import HttpApp
 from stream.worker import Worker
 
 log = logging.getLogger("espalier")
@@ -64,7 +65,7 @@ def worker(file: Path, engine: str | None, log_level: str | None) -> None:
         config = msgspec.structs.replace(config, engine=EngineName(engine))
     look_less_often()
     metrics = Metrics()
-    front = Front(config.agents, metrics)
+    front = HttpApp(config.agents, metrics)
     front.open(config)
     try:
         _run(config, front, metrics)
@@ -72,13 +73,16 @@ def worker(file: Path, engine: str | None, log_level: str | None) -> None:
         front.close()
 
 
-def _run(config: Config, front: Front, metrics: Metrics) -> None:
+def _run(config: Config, front: HttpApp, metrics: Metrics) -> None:
     """Run the agents until told to stop. What is served is there before: it says what is waited for."""
-    Topics(config.kafka).describe(seconds=STARTUP_SECONDS)
+    TopicAdmin(config.kafka).describe(seconds=STARTUP_SECONDS)
+
+    notices = Notices()
 
     def observe(event: Event) -> None:
         front.observe(event)
         logs.observe(event)
+        notices.observe(event)
 
     work = Worker(config, observe, metrics)
 
@@ -92,6 +96,9 @@ def _run(config: Config, front: Front, metrics: Metrics) -> None:
     log.info("agents %s at %s", names, config.kafka.bootstrap_servers)
     work.start()
     front.health.has_started = True
-    while not work.wait(1.0):
-        pass
+    try:
+        while not work.wait(1.0):
+            notices.tick()
+    finally:
+        notices.close()
     log.info("stopped")

@@ -10,6 +10,7 @@ from stream.config.properties import Properties, PropertyValue
 from stream.config.reader import Loaded, load, parse, read
 from stream.config.settings import (
     Agent,
+    AgentTopics,
     Batch,
     Config,
     EngineName,
@@ -19,14 +20,15 @@ from stream.config.settings import (
     Log,
     LogFormat,
     LogLevel,
-    Metrics,
+    MetricsSettings,
     Scope,
     State,
-    Topics,
+    TreeChanges,
 )
 
 __all__ = [
     "Agent",
+    "AgentTopics",
     "Batch",
     "Config",
     "EngineName",
@@ -37,12 +39,12 @@ __all__ = [
     "Log",
     "LogFormat",
     "LogLevel",
-    "Metrics",
+    "MetricsSettings",
     "Properties",
     "PropertyValue",
     "Scope",
     "State",
-    "Topics",
+    "TreeChanges",
     "load",
     "parse",
     "read",

@@ -7,23 +7,23 @@ import msgspec
 
 from learners.schema import Attribute, Schema
 from stream.config.environment import PREFIX, variables
-from stream.config.lines import KeyPath
+from stream.config.messages import field_docs, type_in_words
 from stream.config.properties import RULES
 from stream.config.reader import Registry
 from stream.config.settings import (
     DERIVED_NAMES,
     Agent,
+    AgentTopics,
     Batch,
     Config,
     Http,
     Kafka,
     Limits,
     Log,
-    Metrics,
+    MetricsSettings,
     State,
-    Topics,
 )
-from stream.config.wording import field_docs, type_in_words
+from stream.config.toml_positions import KeyPath
 from stream.errors import EXIT_CODES
 
 _OPENING = """\
@@ -71,13 +71,13 @@ housing = { values = ["own", "rent", "free"], open = false }
 _TABLES: Sequence[tuple[str, type[msgspec.Struct], KeyPath]] = (
     ("`[kafka]`", Kafka, ("kafka",)),
     ("`[[agent]]`", Agent, ("agent",)),
-    ("`[agent.topics]`", Topics, ("agent", "topics")),
+    ("`[agent.topics]`", AgentTopics, ("agent", "topics")),
     ("`[agent.schema]`", Schema, ("agent", "schema")),
     ("`[agent.schema.attributes]`", Attribute, ("agent", "schema", "attributes")),
     ("`[batch]`", Batch, ("batch",)),
     ("`[state]`", State, ("state",)),
     ("`[limits]`", Limits, ("limits",)),
-    ("`[metrics]`", Metrics, ("metrics",)),
+    ("`[metrics]`", MetricsSettings, ("metrics",)),
     ("`[http]`", Http, ("http",)),
     ("`[log]`", Log, ("log",)),
 )

@@ -12,10 +12,10 @@ from typing import NamedTuple
 
 import msgspec
 
-from stream.config.lines import KeyPath
+from stream.config.messages import nearest, quoted
 from stream.config.properties import ENDING_IN_FILE
 from stream.config.settings import Config
-from stream.config.wording import nearest, quoted
+from stream.config.toml_positions import KeyPath
 from stream.errors import Problem
 
 PREFIX = "ESPALIER_"
@@ -27,6 +27,7 @@ RESERVED = frozenset(
         "ESPALIER_REQUIRE_BROKER",
         "ESPALIER_REQUIRE_DATA",
         "ESPALIER_REQUIRE_OBSERVE",
+        "ESPALIER_REQUIRE_PEERS",
     }
 )
 """Variables that are not settings: the tests and the tools around them have their own use for them."""

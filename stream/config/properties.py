@@ -6,7 +6,7 @@ from fnmatch import fnmatchcase
 from types import MappingProxyType
 from typing import NamedTuple
 
-from stream.config.wording import quoted
+from stream.config.messages import quoted
 
 PropertyValue = str | int | float | bool
 

@@ -10,16 +10,16 @@ from typing import NamedTuple
 
 import msgspec
 
-import learners
 from learners.learner import Learner, Options, make_options
+from learners.registry import LEARNERS
 from learners.schema import Attribute, Schema
-from stream.config.draft import Draft, Read, Unusable
+from stream.config.collecting import Draft, Read, Unusable
 from stream.config.environment import Given, from_environment
-from stream.config.lines import KeyPath, locate
+from stream.config.messages import alternatives, choice, quoted, type_in_words, value_in_words
 from stream.config.properties import Properties, PropertyValue
 from stream.config.rules import check
 from stream.config.settings import DEFAULT_LEARNER, Agent, Config, Kafka
-from stream.config.wording import alternatives, choice, quoted, type_in_words, value_in_words
+from stream.config.toml_positions import KeyPath, locate
 from stream.errors import ConfigError, Problem
 
 Registry = Mapping[str, type[Learner]]
@@ -59,7 +59,7 @@ def read(path: Path, environ: Mapping[str, str] = os.environ, registry: Registry
     try:
         text = path.read_bytes().decode("utf-8-sig")
     except FileNotFoundError:
-        hint = "Write one with `espalier init`, or name another with -c"
+        hint = "Write one (`espalier config docs` shows the smallest), or name another with -c"
         raise ConfigError([Problem(str(path), f"there is no such file. {hint}")]) from None
     except OSError as error:
         raise ConfigError([Problem(str(path), f"cannot read the file: {error.strerror or error}")]) from None
@@ -89,7 +89,7 @@ def parse(
     except ValueError as error:
         raise ConfigError([_syntax_problem(file, text, error), *problems]) from None
     _overlay(raw, given)
-    config = _Reading(draft, learners.LEARNERS if registry is None else registry).config(raw)
+    config = _Reading(draft, LEARNERS if registry is None else registry).config(raw)
     problems = [*draft.problems(), *problems]
     if problems:
         raise ConfigError(problems)
@@ -154,9 +154,11 @@ class _Reading:
         }
         agent = self._agents[path] = self._draft.table(Agent, raw, path, readers, {"name": "", "input": ""})
         # Some settings do not go with some schemas; the learner knows.
-        refusal = getattr(self._registry.get(str(learner)), "refusal", None)
-        message = None if refusal is None else refusal(agent.schema, agent.options)
-        if message:
+        known = self._registry.get(str(learner))
+        if known is None or agent.options is None:
+            return agent
+        message = known.refusal(agent.schema, agent.options)
+        if message is not None:
             self._draft.blame((*path, "schema", "classes"), message, within=path)
         return agent
 

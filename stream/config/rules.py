@@ -6,11 +6,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from learners.schema import AttributeType
-from stream.config.draft import Draft
-from stream.config.lines import KeyPath
+from stream.config.collecting import Draft
+from stream.config.messages import quoted
 from stream.config.properties import objections
-from stream.config.settings import DERIVED_NAMES, Agent, Config, Limits, Topics
-from stream.config.wording import quoted
+from stream.config.settings import DERIVED_NAMES, Agent, AgentTopics, Config, Limits
+from stream.config.toml_positions import KeyPath
 
 LONGEST_TOPIC = 249
 _TOPIC = re.compile(r"[A-Za-z0-9._-]+")
@@ -136,7 +136,7 @@ def _uses(agent: Agent, path: KeyPath, draft: Draft) -> Iterator[_Use]:
     if draft.is_sound((*path, "input")):
         yield _Use(agent.input, "input", agent.name, (*path, "input"))
     bases = {(*path, "name"): agent.name, (*path, "input"): agent.input}
-    for role in Topics.__struct_fields__:
+    for role in AgentTopics.__struct_fields__:
         where = _where(path, role, draft)
         if where not in bases or _is_topic_name(bases[where]):
             yield _Use(getattr(agent.topics, role), role, agent.name, where)
@@ -182,6 +182,15 @@ def _check_fields(agent: Agent, path: KeyPath, draft: Draft) -> None:
     if agent.label == agent.id and draft.is_sound((*path, "label"), (*path, "id")):
         setting = (*path, "id") if (*path, "id") in draft.sources else (*path, "label")
         draft.blame(setting, f"{quoted(agent.label)} cannot be both the label and the id")
+    for role, field in (("label", agent.label), ("id", agent.id)):
+        if (*path, role) in draft.sources and agent.fields.is_ignored(field):
+            message = f'{quoted(field)} is the agent\'s {role}. Take it out of "ignore"'
+            draft.blame((*path, "ignore"), message, within=path)
+    for number, attribute in enumerate(agent.schema.attributes):
+        if attribute.name and not agent.fields.is_attribute(attribute.name):
+            setting_name = "ignore" if agent.fields.is_ignored(attribute.name) else "attributes"
+            message = f'{quoted(attribute.name)} is declared, but "{setting_name}" leaves it out. Change one'
+            draft.blame((*path, "schema", "attributes", number, "name"), message, within=path)
 
 
 def _check_schema(agent: Agent, path: KeyPath, limits: Limits, draft: Draft) -> None:

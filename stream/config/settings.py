@@ -15,6 +15,7 @@ import learners.schema
 from learners.learner import Options
 from learners.schema import Schema
 from stream.config.properties import HIDDEN, Properties
+from stream.records.fields import Fields, Nested
 
 DEFAULT_LEARNER = "id5r"
 
@@ -48,6 +49,13 @@ class Scope(StrEnum):
     PARTITION = "partition"
 
 
+class TreeChanges(StrEnum):
+    """Which changes of the tree are published."""
+
+    EACH = "each"
+    COMMIT = "commit"
+
+
 class Kafka(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The broker and how to talk to it.
 
@@ -60,7 +68,7 @@ class Kafka(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     properties: Properties = Properties()
 
 
-class Topics(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class AgentTopics(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The topics an agent writes. Agents on one input may share all but the last two.
 
     Args:
@@ -87,7 +95,15 @@ class Agent(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         learner: Which learner: one of those under `[agent.options]`.
         label: The field that holds the class. A record without it is only answered.
         id: The field that names a record. It is not learned from.
+        ignore: Fields that are not learned from, such as identifiers and timestamps. `*` stands for any
+            characters, and a name covers the fields below it.
+        attributes: The only fields that are learned from, written like those of `ignore`; empty: all.
+        nested: What becomes of a field with an object or an array. "ignore": it is left out. "flatten": the
+            fields of an object get dotted names (`user.country`); arrays are left out. "reject": the record
+            is a dead letter.
         scope: "topic": one model learns from all partitions. "partition": a model for each of them.
+        tree_changes: "each": every change of the tree is published, with the record that caused it. "commit":
+            only the net change of each transaction, which is several times faster where a tree changes often.
         group: The consumer group, which no other agent may use.
         topics: The topics it writes.
         idle_share: The most of the time, while no record waits, that a learner which can use it spends on a
@@ -101,17 +117,28 @@ class Agent(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     learner: Text = DEFAULT_LEARNER
     label: Text = "class"
     id: Text = "id"
+    ignore: tuple[Text, ...] = ()
+    attributes: tuple[Text, ...] = ()
+    nested: Nested = Nested.IGNORE
     scope: Scope = Scope.TOPIC
+    tree_changes: TreeChanges = TreeChanges.EACH
     group: Text = ""
-    topics: Topics = Topics()
+    topics: AgentTopics = AgentTopics()
     idle_share: Annotated[float, msgspec.Meta(ge=0, le=1)] = 0.5
     options: Options | None = None
     schema: Schema = Schema()
 
     def __post_init__(self) -> None:
-        topics = {name: getattr(self.topics, name) or self.derived(name) for name in Topics.__struct_fields__}
-        msgspec.structs.force_setattr(self, "topics", Topics(**topics))
+        topics = {
+            name: getattr(self.topics, name) or self.derived(name) for name in AgentTopics.__struct_fields__
+        }
+        msgspec.structs.force_setattr(self, "topics", AgentTopics(**topics))
         msgspec.structs.force_setattr(self, "group", self.group or self.derived("group"))
+
+    @property
+    def fields(self) -> Fields:
+        """Which fields of a record are attributes."""
+        return Fields(self.ignore, self.attributes, self.nested)
 
     def derived(self, setting: str) -> str:
         """Return the default of a setting that follows from the agent's name and input."""
@@ -119,12 +146,12 @@ class Agent(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Batch(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """How many records are worked off in one transaction.
+    """How many records are processed in one transaction.
 
     Args:
-        max_batch: At most so many records.
-        max_batch_bytes: At most so many bytes of keys and values, though a record of more goes alone.
-        linger_ms: How long to wait, in milliseconds, for more records before a smaller batch is worked off.
+        max_batch: At most N records.
+        max_batch_bytes: At most N bytes of keys and values, though a record of more goes alone.
+        linger_ms: How long to wait, in milliseconds, for more records before a smaller batch is processed.
     """
 
     max_batch: Annotated[int, msgspec.Meta(ge=1, le=1_000_000)] = 2_000
@@ -136,9 +163,9 @@ class State(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """How the state of a model is kept in its topics.
 
     Args:
-        snapshot_records: A snapshot is made after so many records, or as many as the last one held if that
+        snapshot_records: A snapshot is made after N records, or as many as the last one held if that
             is more.
-        snapshot_seconds: A snapshot is made after so many seconds too, if there are new records: at least an
+        snapshot_seconds: A snapshot is made after N seconds too, if there are new records: at least an
             eighth of what the last one held.
         trim_journal: Whether the journal is deleted up to the older of the two snapshots. It is also the
             record of everything that was learned: "espalier audit" needs the whole of it.
@@ -165,14 +192,18 @@ class Limits(learners.schema.Limits, frozen=True, forbid_unknown_fields=True):
     """
 
     max_attributes: Count = _LEARNERS_LIMITS.max_attributes
-    max_values_per_attribute: Count = _LEARNERS_LIMITS.max_values_per_attribute
-    max_classes: Count = _LEARNERS_LIMITS.max_classes
+    max_values_per_attribute: Annotated[int, msgspec.Meta(ge=1, le=learners.schema.MOST_VALUES)] = (
+        _LEARNERS_LIMITS.max_values_per_attribute
+    )
+    max_classes: Annotated[int, msgspec.Meta(ge=1, le=learners.schema.MOST_CLASSES)] = (
+        _LEARNERS_LIMITS.max_classes
+    )
     max_text: Count = _LEARNERS_LIMITS.max_text
     max_record_bytes: Count = 262_144
     max_depth: Count = 32
 
 
-class Metrics(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class MetricsSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Where Prometheus finds the metrics.
 
     Args:
@@ -259,6 +290,6 @@ class Config(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     batch: Batch = Batch()
     state: State = State()
     limits: Limits = Limits()
-    metrics: Metrics = Metrics()
+    metrics: MetricsSettings = MetricsSettings()
     http: Http = Http()
     log: Log = Log()

@@ -3,9 +3,9 @@
 from collections.abc import Iterable
 from itertools import islice
 
+from learners.canonical import text_of
 from learners.outline import Outline, Split
-from learners.texts import text_of
-from stream.generators import Generated
+from stream.demo.generators import Generated
 
 PROBES = 1_000
 """How many instances it is asked about."""

@@ -10,7 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from learners.outline import Leaf, Outline, Split, size
-from stream.demo.board import Board, Happened, Steps
+from stream.demo.results import DemoResults, Happened, Steps
 
 FRESH_SECONDS = 1.5
 _CLASS_STYLES = ("green", "magenta", "blue", "yellow", "cyan", "red")
@@ -31,7 +31,7 @@ class Facts(NamedTuple):
 class View:
     """All of it on one screen, whatever its size."""
 
-    def __init__(self, board: Board, facts: Facts) -> None:
+    def __init__(self, board: DemoResults, facts: Facts) -> None:
         self._board = board
         self._facts = facts
 
@@ -55,7 +55,7 @@ class View:
         yield layout
 
 
-def progress_line(board: Board, facts: Facts) -> str:
+def progress_line(board: DemoResults, facts: Facts) -> str:
     """Return how far it is, in a line."""
     of = "" if facts.records is None else f" of {facts.records:,}"
     return (
@@ -66,7 +66,7 @@ def progress_line(board: Board, facts: Facts) -> str:
     )
 
 
-def tree_text(board: Board, rows: int) -> str:
+def tree_text(board: DemoResults, rows: int) -> str:
     """Return as much of the tree as there are rows for; "+5" says that five nodes below are left out."""
     outline = board.replica.outline
     if outline is None:
@@ -80,7 +80,7 @@ def _title(facts: Facts, width: int) -> Text:
     return text
 
 
-def _figures(board: Board, facts: Facts) -> Table:
+def _figures(board: DemoResults, facts: Facts) -> Table:
     of = "" if facts.records is None else f" of {facts.records:,}"
     tree = board.size
     grid = Table.grid(padding=(0, 3), expand=False)
@@ -113,7 +113,7 @@ def _footer(facts: Facts) -> Table:
 # ---- the tree
 
 
-def _tree(board: Board, rows: int) -> Panel:
+def _tree(board: DemoResults, rows: int) -> Panel:
     fresh = {change.place for change in board.changes if change.at > time.monotonic() - FRESH_SECONDS}
     outline = board.replica.outline
     if outline is None:
@@ -180,7 +180,7 @@ def _line(line: Line, fresh: set[Steps], styles: dict[str, str]) -> Text:
 # ---- what happened to it
 
 
-def _changes(board: Board, rows: int, width: int) -> Panel:
+def _changes(board: DemoResults, rows: int, width: int) -> Panel:
     lines: list[Text] = []
     for change in reversed(board.changes):
         told = _told(change, width)

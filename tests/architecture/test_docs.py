@@ -1,7 +1,5 @@
 """The documents say what the program does: names, numbers, links and commands are compared with it."""
 
-import ast
-import functools
 import json
 import re
 import shlex
@@ -14,91 +12,26 @@ import msgspec
 import pytest
 
 from learners.change import ChangeKind
+from learners.codes import FIELD_FLAGS
 from learners.learner import FLAG_MISSING, FLAG_NO_ANSWER, FLAG_UNSEEN
-from learners.schema import Misfit
-from stream import codec, events
 from stream.cli.main import espalier
 from stream.config import parse
-from stream.events import Rejected
-from stream.metrics.catalog import METRICS
-from stream.record import Partition, Record
-from tests.architecture.test_rules import REPOSITORY, command_at, options_of
+from stream.observe.metrics.catalog import METRICS
+from stream.records.dead_letter import STUB_LIMIT, Rejected, dead_letter
+from stream.records.fields import OUT_OF_RANGE
+from stream.records.json_decoder import MAX_NUMBER
+from stream.records.published import Prediction, TreeChange
+from stream.records.record import Partition, Record
+from tests.architecture.documents import blocks, in_code, table
+from tests.architecture.program import PROGRAM, command_at, options_of
+from tests.architecture.reasons import reasons_in_code
+from tests.paths import REPOSITORY
 
 DOCUMENTS = [REPOSITORY / "README.md", *sorted((REPOSITORY / "docs").rglob("*.md"))]
-SOURCES = sorted((REPOSITORY / "stream").rglob("*.py"))
 RECORDS = (REPOSITORY / "docs" / "records.md").read_text()
 
 
-def table(text: str, *columns: str) -> list[list[str]]:
-    """Return the rows of the table with these columns."""
-    rows: list[list[str]] = []
-    inside = False
-    for line in text.splitlines():
-        cells = [cell.strip() for cell in line.strip().strip("|").split("|")]
-        if line.startswith("|") and cells == list(columns):
-            inside = True
-        elif inside and not line.startswith("|"):
-            break
-        elif inside and not set(line) <= set("|- "):
-            rows.append(cells)
-    assert rows, f"there is no table with the columns {columns}"
-    return rows
-
-
-def in_code(text: str) -> list[str]:
-    return re.findall(r"`([^`]+)`", text)
-
-
-def blocks(text: str, language: str) -> list[str]:
-    return re.findall(rf"^```{language}\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
-
-
 # ---- dead letters
-
-
-def texts_in(node: ast.AST) -> set[str]:
-    return {
-        inner.value
-        for inner in ast.walk(node)
-        if isinstance(inner, ast.Constant) and isinstance(inner.value, str)
-    }
-
-
-def reasons_of(function: ast.FunctionDef) -> set[str]:
-    """Return the reasons that a function gives to `RejectedRecord`."""
-    reasons: set[str] = set()
-    for call in ast.walk(function):
-        if not (isinstance(call, ast.Call) and getattr(call.func, "id", "") == "RejectedRecord"):
-            continue
-        told = call.args[0]
-        if isinstance(told, ast.Constant):
-            reasons.add(str(told.value))
-        elif isinstance(told, ast.Name):
-            chosen = [
-                node.value
-                for node in ast.walk(function)
-                if isinstance(node, ast.Assign) and getattr(node.targets[0], "id", "") == told.id
-            ]
-            assert chosen, f"line {call.lineno}: where does this reason come from?"
-            # Of `a if condition else b` the condition is no reason.
-            reasons |= {
-                text for one in chosen if isinstance(one, ast.IfExp) for text in texts_in(one.body)
-            } | {text for one in chosen if isinstance(one, ast.IfExp) for text in texts_in(one.orelse)}
-        else:
-            assert ast.unparse(told) == "error.misfit.value", f"line {call.lineno}: {ast.unparse(told)}"
-            reasons |= {misfit.value for misfit in Misfit}
-    return reasons
-
-
-@functools.cache
-def reasons_in_code() -> frozenset[str]:
-    functions = [
-        node
-        for path in SOURCES
-        for node in ast.walk(ast.parse(path.read_text()))
-        if isinstance(node, ast.FunctionDef)
-    ]
-    return frozenset().union(*map(reasons_of, functions))
 
 
 def test_every_reason_of_a_dead_letter_is_documented_and_no_other() -> None:
@@ -116,14 +49,12 @@ def test_every_header_of_a_dead_letter_is_documented_and_no_other() -> None:
             prefix = first.rpartition(".")[0]
             documented |= {first, *(prefix + other for other in others)}
     letters = [
-        codec.dead_letter(
-            Rejected(Record(Partition("t", 0), 0, b"x" * size), "r", "decode", "m"), "letters", "a"
-        )
-        for size in (1, codec.STUB_LIMIT + 1)
+        dead_letter(Rejected(Record(Partition("t", 0), 0, b"x" * size), "r", "decode", "m"), "letters", "a")
+        for size in (1, STUB_LIMIT + 1)
     ]
     assert documented == {name for letter in letters for name, _ in letter.headers}
-    assert f"{codec.STUB_LIMIT:,} bytes" in RECORDS
-    assert f"{codec.MAX_NUMBER:,} characters" in RECORDS
+    assert f"{STUB_LIMIT:,} bytes" in RECORDS
+    assert f"{MAX_NUMBER:,} characters" in RECORDS
 
 
 # ---- predictions, tree changes, metrics
@@ -136,12 +67,14 @@ def test_every_kind_of_change_is_documented_and_no_other() -> None:
 
 
 def test_every_flag_is_documented() -> None:
-    sentence = re.search(r"`flags`: (.+?)\. `label`", RECORDS, re.DOTALL)
+    sentence = re.search(r"`flags`: (.+?)\. `prediction` and", RECORDS, re.DOTALL)
     assert sentence
-    assert set(in_code(sentence[1])) == {FLAG_MISSING, FLAG_NO_ANSWER, FLAG_UNSEEN}
+    answers = {FLAG_MISSING, FLAG_NO_ANSWER, FLAG_UNSEEN}
+    of_fields = {*FIELD_FLAGS, OUT_OF_RANGE}
+    assert set(in_code(sentence[1])) - {"answered_by", "leaf-bayes"} == answers | of_fields
 
 
-@pytest.mark.parametrize("struct", [events.Prediction, events.TreeChange], ids=lambda s: s.__name__)
+@pytest.mark.parametrize("struct", [Prediction, TreeChange], ids=lambda s: s.__name__)
 def test_the_example_of_a_record_has_all_of_its_fields(struct: type[msgspec.Struct]) -> None:
     names = {field.encode_name for field in msgspec.structs.fields(struct)}
     examples = [text for text in blocks(RECORDS, "json") if set(json.loads(text)) == names]
@@ -236,7 +169,7 @@ def check_command(line: str, *, whole: bool = True) -> None:
     """Fail unless there is such a command with such options, and with its arguments if it is whole."""
     words = [word for word in shlex.split(line)[1:] if word != "..."]
     path: list[str] = []
-    command: click.Command = espalier
+    command: click.Command = PROGRAM
     while isinstance(command, click.Group) and words and not words[0].startswith("-"):
         path.append(words.pop(0))
         found = command_at(" ".join(path))
@@ -255,6 +188,10 @@ def check_command(line: str, *, whole: bool = True) -> None:
         assert ended.exit_code == 0, line
     except (click.MissingParameter, click.BadOptionUsage) as error:
         assert not whole, f"{line}: {error.format_message()}"
+    except click.BadParameter as error:
+        # A file that the reader of the document has, and this checkout has not.
+        is_file = isinstance(error.param, click.Parameter) and isinstance(error.param.type, click.Path)
+        assert is_file and "does not exist" in error.message, f"{line}: {error.format_message()}"
     except click.UsageError as error:
         pytest.fail(f"{line}: {error.format_message()}")
 

@@ -7,12 +7,13 @@ from typing import Protocol
 
 from confluent_kafka import Producer
 
-from stream.agents import processor_factory
-from stream.config import Agent, Batch, Config, EngineName, Kafka, Limits, Metrics, Scope
-from stream.engines.kafka import Topics, read_to_end
-from stream.engines.memory import Crash, MemoryBroker, MemoryEngine
-from stream.record import Headers, Partition, Record
-from stream.topics import plans_for
+from stream.assembly import processor_factory
+from stream.config import Agent, Batch, Config, EngineName, Kafka, Limits, MetricsSettings, Scope
+from stream.kafka.reading import read_to_end
+from stream.kafka.topic_plan import plans_for
+from stream.kafka.topics import TopicAdmin
+from stream.memory import Crash, MemoryBroker, MemoryEngine
+from stream.records.record import Headers, Partition, Record
 from stream.worker import Worker
 
 DEADLINE = 60.0
@@ -77,8 +78,10 @@ class KafkaRig:
     def __init__(self, bootstrap_servers: str, engine: EngineName = EngineName.CONFLUENT) -> None:
         self.engine = engine
         self.kafka = Kafka(bootstrap_servers)
-        self._topics = Topics(self.kafka)
-        self._producer = Producer({"bootstrap.servers": bootstrap_servers, "message.timeout.ms": 20_000})
+        self._topics = TopicAdmin(self.kafka)
+        # Idempotent: a retry at a topic that is still being made must not change the order.
+        settings = {"bootstrap.servers": bootstrap_servers, "message.timeout.ms": 20_000}
+        self._producer = Producer({**settings, "enable.idempotence": True})
 
     def create(self, agents: Sequence[Agent], partitions: int) -> None:
         for agent in agents:
@@ -98,7 +101,7 @@ class KafkaRig:
             kafka=self.kafka,
             instance=instance,
             batch=Batch(max_batch=max_batch),
-            metrics=Metrics(enabled=False),
+            metrics=MetricsSettings(enabled=False),
         )
 
     @contextlib.contextmanager

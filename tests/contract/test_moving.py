@@ -6,8 +6,8 @@ import pytest
 
 from stream.broker import Broker
 from stream.config import EngineName
-from stream.events import Restored
-from tests.contract.test_state import Site
+from stream.events import RestoreFinished
+from tests.contract.site import Site
 
 pytestmark = pytest.mark.broker
 
@@ -24,8 +24,8 @@ def test_a_snapshot_and_a_trimmed_journal_of_one_engine_are_gone_on_from_by_the_
         # More than the last snapshot can have held, so that another is due.
         site.feed(200 * 2**turn)
         site.work(until_snapshots=1)
-        [restored] = site.seen(Restored)
-        assert isinstance(restored, Restored)
+        [restored] = site.seen(RestoreFinished)
+        assert isinstance(restored, RestoreFinished)
         assert turn == 0 or restored.records < before
     assert site.journal_begins_at() > 0
     site.expect_every_record_answered_once()

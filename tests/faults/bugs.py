@@ -5,32 +5,49 @@ another mechanism would notice; a related one that can stands in their place, an
 """
 
 import contextlib
+import re
 import uuid
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from confluent_kafka import Consumer, Producer, TopicPartition
 
-from stream import processor, snapshots
 from stream.config import Kafka
-from stream.engines import confluent_state, confluent_writer
-from stream.engines.confluent_members import PartitionMember, TopicMember
-from stream.engines.confluent_state import Keeper
-from stream.engines.confluent_writer import Writer
-from stream.engines.kafka import base_settings, consumer_settings, record_of
-from stream.processor import LearningProcessor
-from stream.record import Partition, Record
+from stream.kafka import checkpoints
+from stream.kafka.checkpoints import CheckpointManager
+from stream.kafka.clients import base_settings, consumer_settings, record_of
+from stream.kafka.exclusive import ExclusiveMembership
+from stream.kafka.shared import SharedMembership
+from stream.kafka.transactions import TransactionalWriter
+from stream.model import processor
+from stream.model.processor import LearningProcessor
+from stream.records.record import Partition, Record
+from stream.state import snapshots
+from tests.faults.producers import derive_producer
 
 
 class Bug(NamedTuple):
-    """A mistake, the suite that must catch it, and how it is put in."""
+    """A mistake, the suite that must catch it, and how it is put in.
+
+    Attributes:
+        title: What is wrong.
+        suite: The suite that must catch it.
+        install: Puts it into this process.
+        findings: What the suite must find, as patterns, any of them. Whatever else goes wrong with a worker
+            that has the bug (it does not start, it crashes where nothing was done to it) is no catch.
+    """
 
     title: str
     suite: str
     install: Callable[[], None]
+    findings: tuple[str, ...]
+
+    def is_found_in(self, failure: str) -> bool:
+        """Whether a suite has failed for the reason that this bug is."""
+        return any(re.search(finding, failure, re.DOTALL) for finding in self.findings)
 
 
-def _plain(writer: Writer) -> Producer:
+def _plain(writer: TransactionalWriter) -> Producer:
     """Return a producer without transactions, one for each writer."""
     made: Producer | None = getattr(writer, "_plain", None)
     if made is None:
@@ -39,22 +56,24 @@ def _plain(writer: Writer) -> Producer:
 
 
 def _b1() -> None:
-    write = Writer.write
+    write = TransactionalWriter.write
 
-    def early(writer: Writer, outputs: Any, next_offsets: Any, group: Any, committed: Any) -> None:
+    def early(
+        writer: TransactionalWriter, outputs: Any, next_offsets: Any, group: Any, committed: Any
+    ) -> None:
         write(writer, [], next_offsets, group, lambda seconds: None)
         write(writer, outputs, [], group, committed)
 
-    Writer.write = early  # type: ignore[method-assign]
+    TransactionalWriter.write = early  # type: ignore[assignment, method-assign]
 
 
 def _b2() -> None:
-    def outside(writer: Writer, run: Any) -> None:
+    def outside(writer: TransactionalWriter, run: Any) -> None:
         for value, key, partition in zip(run.values, run.keys, run.partitions, strict=True):
             _plain(writer).produce(run.topic, value, key, writer._partition(run.topic, partition))
         _plain(writer).flush(10)
 
-    Writer._produce_run = outside  # type: ignore[method-assign]
+    TransactionalWriter._produce_run = outside  # type: ignore[assignment, method-assign]
 
 
 def _b3() -> None:
@@ -90,16 +109,16 @@ def _b3() -> None:
             consumer.commit(offsets=self._offsets, asynchronous=False)
             consumer.close()
 
-    confluent_writer.Producer = Untransacted  # type: ignore[assignment,misc]
+    derive_producer(lambda kind: Untransacted)
 
 
 def _b4() -> None:
-    init = Writer.__init__
+    init = TransactionalWriter.__init__
 
-    def nameless(writer: Writer, kafka: Any, transactional_id: str, *args: Any) -> None:
+    def nameless(writer: TransactionalWriter, kafka: Any, transactional_id: str, *args: Any) -> None:
         init(writer, kafka, f"{transactional_id}.{uuid.uuid4().hex}", *args)
 
-    Writer.__init__ = nameless  # type: ignore[method-assign]
+    TransactionalWriter.__init__ = nameless  # type: ignore[assignment, method-assign]
 
     def unfenced(member: Any) -> object:
         settings = consumer_settings(
@@ -108,25 +127,27 @@ def _b4() -> None:
         return Consumer(settings).consumer_group_metadata()
 
     _kafka = Kafka()
-    made = PartitionMember.__init__
+    made = SharedMembership.__init__
 
     def noted(member: Any, kafka: Any, *args: Any) -> None:
         member._kafka = kafka
         made(member, kafka, *args)
 
-    PartitionMember.__init__ = noted  # type: ignore[method-assign]
-    TopicMember.group_metadata = unfenced  # type: ignore[method-assign]
-    PartitionMember.group_metadata = unfenced  # type: ignore[method-assign]
+    SharedMembership.__init__ = noted  # type: ignore[assignment, method-assign]
+    ExclusiveMembership.group_metadata = unfenced  # type: ignore[assignment, method-assign]
+    SharedMembership.group_metadata = unfenced  # type: ignore[assignment, method-assign]
 
 
 def _b5() -> None:
-    write = Writer.write
+    write = TransactionalWriter.write
 
-    def ahead(writer: Writer, outputs: Any, next_offsets: Sequence[Any], group: Any, committed: Any) -> None:
+    def ahead(
+        writer: TransactionalWriter, outputs: Any, next_offsets: Sequence[Any], group: Any, committed: Any
+    ) -> None:
         further = [TopicPartition(p.topic, p.partition, p.offset + 1) for p in next_offsets]
         write(writer, outputs, further, group, committed)
 
-    Writer.write = ahead  # type: ignore[method-assign]
+    TransactionalWriter.write = ahead  # type: ignore[assignment, method-assign]
 
 
 def _reading(isolation: str, *, by_record: bool) -> Callable[..., Iterator[Record]]:
@@ -156,39 +177,39 @@ def _reading(isolation: str, *, by_record: bool) -> Callable[..., Iterator[Recor
 
 
 def _b6() -> None:
-    confluent_state.read_to_end = _reading("read_committed", by_record=True)  # type: ignore[assignment]
+    checkpoints.read_to_end = _reading("read_committed", by_record=True)  # type: ignore[assignment, attr-defined]
 
 
 def _b7() -> None:
-    begin = Keeper.begin
+    begin = CheckpointManager.begin
 
-    def trimming(keeper: Keeper, processors: Any) -> None:
+    def trimming(keeper: CheckpointManager, processors: Any) -> None:
         begin(keeper, processors)
         for unit, kept in keeper._kept.items():
             if kept.running is not None:
                 keeper._trim(unit, keeper._journal_end(unit))
 
-    Keeper.begin = trimming  # type: ignore[method-assign]
+    CheckpointManager.begin = trimming  # type: ignore[assignment, method-assign]
 
 
 def _b8() -> None:
     snapshots.Snapshots.next_slot = property(lambda told: "A")  # type: ignore[assignment]
-    committed = Keeper.committed
+    committed = CheckpointManager.committed
 
-    def one_slot(keeper: Keeper, finished: Any) -> None:
+    def one_slot(keeper: CheckpointManager, finished: Any) -> None:
         committed(keeper, finished)
         for unit, manifest in finished:
             keeper._kept[unit].slot = "A"
             keeper._trim(unit, manifest.journal_offset)
 
-    Keeper.committed = one_slot  # type: ignore[method-assign]
+    CheckpointManager.committed = one_slot  # type: ignore[assignment, method-assign]
 
 
 def _keep_state() -> None:
     kept: dict[Any, Any] = {}
-    restore = Keeper.restore
+    restore = CheckpointManager.restore
 
-    def remembered(keeper: Keeper, unit: Any) -> Any:
+    def remembered(keeper: CheckpointManager, unit: Any) -> Any:
         fresh = restore(keeper, unit)
         if fresh is None:
             return None
@@ -197,22 +218,25 @@ def _keep_state() -> None:
             keeper._member.start(unit, known.next_offsets)
         return known
 
-    Keeper.restore = remembered  # type: ignore[method-assign]
+    CheckpointManager.restore = remembered  # type: ignore[assignment, method-assign]
 
 
 def _b11() -> None:
-    class Careless(Producer):  # type: ignore[misc]
-        def produce(self, *args: Any, **named: Any) -> None:
-            with contextlib.suppress(BufferError):
-                super().produce(*args, **named)
+    def careless(kind: Any) -> Any:
+        class Careless(kind):  # type: ignore[misc]
+            def produce(self, *args: Any, **named: Any) -> None:
+                with contextlib.suppress(BufferError):
+                    super().produce(*args, **named)
 
-    confluent_writer.Producer = Careless  # type: ignore[misc]
+        return Careless
+
+    derive_producer(careless)
 
 
 def _b12() -> None:
-    produce = Writer._produce
+    produce = TransactionalWriter._produce
 
-    def outside(writer: Writer, output: Any) -> None:
+    def outside(writer: TransactionalWriter, output: Any) -> None:
         if not output.topic.endswith(".dead-letters"):
             produce(writer, output)
             return
@@ -222,7 +246,7 @@ def _b12() -> None:
         )
         _plain(writer).flush(10)
 
-    Writer._produce = outside  # type: ignore[method-assign]
+    TransactionalWriter._produce = outside  # type: ignore[assignment, method-assign]
 
 
 def _b13() -> None:
@@ -232,7 +256,7 @@ def _b13() -> None:
         restore(model, state)
         model.version = 0
 
-    LearningProcessor.restore = forgetful  # type: ignore[method-assign]
+    LearningProcessor.restore = forgetful  # type: ignore[assignment, method-assign]
 
 
 def _b14() -> None:
@@ -241,43 +265,124 @@ def _b14() -> None:
 
 
 def _b15() -> None:
-    def reuse(writer: Writer) -> None:
+    def reuse(writer: TransactionalWriter) -> None:
         writer._disturbances.seen = ""
 
-    Writer._renew = reuse  # type: ignore[method-assign]
+    TransactionalWriter._renew = reuse  # type: ignore[assignment, method-assign]
 
 
 def _b16() -> None:
-    confluent_state.read_to_end = _reading("read_uncommitted", by_record=False)  # type: ignore[assignment]
+    checkpoints.read_to_end = _reading("read_uncommitted", by_record=False)  # type: ignore[assignment, attr-defined]
 
+
+def _audit(*kinds: str) -> str:
+    """A finding of the audit, of one of these kinds."""
+    return rf"the audit found [^:]*\b({'|'.join(kinds)})\b"
+
+
+def _refused(*sentences: str) -> str:
+    """A worker refuses to go on (70) and says one of these sentences."""
+    return rf"ended (by itself )?with 70: .*({'|'.join(sentences)})"
+
+
+_BEHIND = "does not reach the committed offsets"
+_AHEAD = "are behind those of the journal"
+_GAP = "Part of the journal is missing"
+_OTHER_TREE = "leads to tree"
+_STILL = "stands? still"
 
 BUGS: dict[str, Bug] = {
-    "B1": Bug("offsets are committed before the outputs", "kill", _b1),
-    "B2": Bug("predictions are written outside of the transaction", "kill", _b2),
-    "B3": Bug("no transactions at all: everything at least once", "kill", _b3),
-    "B4": Bug("a transactional id of chance, and offsets that no generation fences", "zombie", _b4),
-    "B5": Bug("the committed offset is where the consumer stands, not what was processed", "kill", _b5),
-    "B6": Bug("the end of the journal is found by the offset of its last record", "kill", _b6),
-    "B7": Bug(
-        "the journal is trimmed before the snapshot is committed (for: manifest before pieces)", "kill", _b7
+    "B1": Bug(
+        "offsets are committed before the outputs",
+        "kill",
+        _b1,
+        (_refused(_BEHIND), _audit("missing")),
     ),
-    "B8": Bug("one slot for snapshots instead of two", "kill", _b8),
+    "B2": Bug(
+        "predictions are written outside of the transaction",
+        "kill",
+        _b2,
+        (_audit("doubled", "reordered"), "seen during the faults"),
+    ),
+    "B3": Bug(
+        "no transactions at all: everything at least once",
+        "kill",
+        _b3,
+        (_audit("doubled"), _refused(_AHEAD, _GAP)),
+    ),
+    "B4": Bug(
+        "a transactional id of chance, and offsets that no generation fences",
+        "zombie",
+        _b4,
+        (_refused(_AHEAD, _BEHIND, _GAP, _OTHER_TREE), _audit("doubled", "journal_fork", "chain_fork")),
+    ),
+    "B5": Bug(
+        "the committed offset is where the consumer stands, not what was processed",
+        "kill",
+        _b5,
+        (_refused(_BEHIND), _audit("missing")),
+    ),
+    "B6": Bug(
+        "the end of the journal is found by the offset of its last record",
+        "kill",
+        _b6,
+        (_STILL, _refused(_BEHIND)),
+    ),
+    "B7": Bug(
+        "the journal is trimmed before the snapshot is committed (for: manifest before pieces)",
+        "kill",
+        _b7,
+        (_refused(_GAP),),
+    ),
+    "B8": Bug("one slot for snapshots instead of two", "kill", _b8, (_refused(_GAP),)),
     "B9": Bug(
         "a model that went and came back is not restored (for: commit when lost)",
         "zombie",
         _keep_state,
+        (_refused(_AHEAD, _BEHIND, _GAP, _OTHER_TREE), _audit("doubled", "missing", "journal_fork", "torn")),
     ),
-    "B10": Bug("the model in memory is kept after an abort", "network", _keep_state),
-    "B11": Bug("an exception of produce() is ignored", "kill", _b11),
-    "B12": Bug("dead letters are written outside of the transaction", "kill", _b12),
-    "B13": Bug("the version of the tree is not in the snapshot (for: the ids already seen)", "kill", _b13),
-    "B14": Bug("the digest depends on the order of a hash table", "kill", _b14),
-    "B15": Bug("the producer is used again after a disturbed commit", "network", _b15),
-    "B16": Bug("the journal is read with its aborted records", "kill", _b16),
+    "B10": Bug(
+        "the model in memory is kept after an abort",
+        "network",
+        _keep_state,
+        (_refused(_AHEAD, _BEHIND, _GAP, _OTHER_TREE), _audit("doubled", "missing", "journal_gap", "torn")),
+    ),
+    "B11": Bug(
+        "an exception of produce() is ignored",
+        "kill",
+        _b11,
+        (_STILL, _audit("missing", "journal_gap"), _refused(_GAP, _BEHIND)),
+    ),
+    "B12": Bug(
+        "dead letters are written outside of the transaction",
+        "kill",
+        _b12,
+        (_audit("doubled", "ahead", "reordered"),),
+    ),
+    "B13": Bug(
+        "the version of the tree is not in the snapshot (for: the ids already seen)",
+        "kill",
+        _b13,
+        (_audit("chain_fork", "chain_broken", "wrong_digest"),),
+    ),
+    "B14": Bug("the digest depends on the order of a hash table", "kill", _b14, (_refused(_OTHER_TREE),)),
+    "B15": Bug(
+        "the producer is used again after a disturbed commit",
+        "network",
+        _b15,
+        (_STILL, _audit("missing", "doubled"), _refused(_AHEAD, _BEHIND, _GAP)),
+    ),
+    "B16": Bug(
+        "the journal is read with its aborted records",
+        "kill",
+        _b16,
+        (_refused(_GAP, _AHEAD, _OTHER_TREE),),
+    ),
 }
 
 
 def install(name: str) -> None:
     """Put a bug into this process; what has gone wrong is to be said soon."""
-    confluent_state.JOURNAL_SECONDS = 4.0
+    # A worker that is refused its journal says so after this, and not after half a minute.
+    checkpoints.JOURNAL_SECONDS = 4.0
     BUGS[name].install()

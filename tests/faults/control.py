@@ -23,12 +23,21 @@ QUICK = ("B2", "B5", "B16")
 
 
 class Caught(NamedTuple):
-    """How a bug was caught; None: it was not."""
+    """How a bug was caught.
+
+    Attributes:
+        name: The bug.
+        faults: How many faults were made until then.
+        seconds: How long it took.
+        how: What the suite found; None: it did not find what it must.
+        otherwise: What it found instead: a failure that the bug does not explain.
+    """
 
     name: str
     faults: int
     seconds: float
     how: str | None
+    otherwise: str | None = None
 
 
 def seed_bug(ground: Ground, name: str, seed: int, most: int = MOST_FAULTS) -> Caught:
@@ -39,16 +48,25 @@ def seed_bug(ground: Ground, name: str, seed: int, most: int = MOST_FAULTS) -> C
         plan = Plan(ground, most, seed + attempt, bug=name, say=lambda told: None, patience=PATIENCE)
         result = SUITES[BUGS[name].suite].run(plan)
         faults += result.done
+        caught = judged(name, faults, time.monotonic() - started, result.failure)
         if result.failure:
-            return Caught(name, faults, time.monotonic() - started, result.failure)
+            return caught
     return Caught(name, faults, time.monotonic() - started, None)
+
+
+def judged(name: str, faults: int, seconds: float, failure: str | None) -> Caught:
+    """Return whether a failure is a catch: it names what the bug does, and faults were made before it."""
+    if failure is not None and faults > 0 and BUGS[name].is_found_in(failure):
+        return Caught(name, faults, seconds, failure)
+    return Caught(name, faults, seconds, None, failure)
 
 
 def row(caught: Caught) -> str:
     bug = BUGS[caught.name]
-    how = "NOT CAUGHT" if caught.how is None else caught.how.replace("\n", " ")[:160]
+    how = caught.how or f"NOT CAUGHT{f', but: {caught.otherwise}' if caught.otherwise else ''}"
     return (
-        f"{caught.name:4} {bug.suite:10} {caught.faults:4} faults {caught.seconds:5.0f} s  {bug.title}: {how}"
+        f"{caught.name:4} {bug.suite:10} {caught.faults:4} faults {caught.seconds:5.0f} s  {bug.title}: "
+        + how.replace("\n", " ")[:400]
     )
 
 

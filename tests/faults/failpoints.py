@@ -14,11 +14,11 @@ import time
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from stream import snapshots
-from stream.engines import confluent_writer
-from stream.engines.confluent_loop import ConfluentLoop
-from stream.engines.confluent_state import Keeper
-from stream.processor import LearningProcessor
+from stream.kafka.checkpoints import CheckpointManager
+from stream.kafka.engine import KafkaEngine
+from stream.model.processor import LearningProcessor
+from stream.state import snapshot_writer
+from tests.faults.producers import derive_producer
 
 POINTS: Mapping[str, tuple[int, str]] = {
     "process.before": (6, "a batch was polled, nothing is done with it yet"),
@@ -28,6 +28,7 @@ POINTS: Mapping[str, tuple[int, str]] = {
     "offsets.before": (6, "all outputs are produced"),
     "offsets.after": (6, "the offsets are in the transaction"),
     "commit.before": (6, "flushed by nobody, committed by nobody"),
+    "commit.flushed": (6, "flushed, committed by nobody"),
     "commit.during": (6, "at a random moment of the commit"),
     "commit.after": (6, "committed, nobody knows it yet"),
     "init.before": (1, "before a predecessor is fenced"),
@@ -59,6 +60,9 @@ class Points:
                 self._left[wanted] -= 1
                 if self._left[wanted] == 0:
                     act()
+
+    def is_set(self, name: str) -> bool:
+        return name in self._left or f"{name}{STOP}" in self._left
 
     def is_next(self, name: str) -> bool:
         return self._left.get(name) == 1
@@ -99,7 +103,7 @@ def around(
 
 def install(points: Mapping[str, int]) -> None:
     """Set some points in this process; snapshots are cut small, so that each takes several transactions."""
-    snapshots.PIECE_BYTES, snapshots.SHARE_BYTES = 512, 1_024
+    snapshot_writer.PIECE_BYTES, snapshot_writer.SHARE_BYTES = 512, 1_024  # type: ignore[attr-defined]
     if not points:
         return
     here = Points(points)
@@ -107,59 +111,63 @@ def install(points: Mapping[str, int]) -> None:
     def at(name: str) -> Callable[[], None]:
         return lambda: here.pass_(name)
 
-    whole: Any = confluent_writer.Producer
+    def fragile(kind: Any) -> Any:
+        class FragileProducer(kind):  # type: ignore[misc]
+            """A producer that dies where it is told to."""
 
-    class FragileProducer(whole):  # type: ignore[misc]
-        """A producer that dies where it is told to."""
+            def init_transactions(self, *args: Any) -> Any:
+                here.pass_("init.before")
+                told = super().init_transactions(*args)
+                here.pass_("init.after")
+                return told
 
-        def init_transactions(self, *args: Any) -> Any:
-            here.pass_("init.before")
-            told = super().init_transactions(*args)
-            here.pass_("init.after")
-            return told
+            def begin_transaction(self, *args: Any) -> Any:
+                told = super().begin_transaction(*args)
+                here.pass_("begin.after")
+                return told
 
-        def begin_transaction(self, *args: Any) -> Any:
-            told = super().begin_transaction(*args)
-            here.pass_("begin.after")
-            return told
+            def produce(self, *args: Any, **named: Any) -> Any:
+                told = super().produce(*args, **named)
+                here.pass_("produce")
+                return told
 
-        def produce(self, *args: Any, **named: Any) -> Any:
-            told = super().produce(*args, **named)
-            here.pass_("produce")
-            return told
+            def produce_batch(self, *args: Any, **named: Any) -> Any:
+                told = super().produce_batch(*args, **named)
+                here.pass_("produce")
+                return told
 
-        def produce_batch(self, *args: Any, **named: Any) -> Any:
-            told = super().produce_batch(*args, **named)
-            here.pass_("produce")
-            return told
+            def send_offsets_to_transaction(self, *args: Any) -> Any:
+                here.pass_("offsets.before")
+                told = super().send_offsets_to_transaction(*args)
+                here.pass_("offsets.after")
+                return told
 
-        def send_offsets_to_transaction(self, *args: Any) -> Any:
-            here.pass_("offsets.before")
-            told = super().send_offsets_to_transaction(*args)
-            here.pass_("offsets.after")
-            return told
+            def commit_transaction(self, *args: Any) -> Any:
+                here.pass_("commit.before")
+                if here.is_set("commit.flushed"):
+                    self.flush(10)
+                    here.pass_("commit.flushed")
+                if here.is_next("commit.during"):
+                    _die_soon(0.012)
+                told = super().commit_transaction(*args)
+                here.pass_("commit.after")
+                return told
 
-        def commit_transaction(self, *args: Any) -> Any:
-            here.pass_("commit.before")
-            if here.is_next("commit.during"):
-                _die_soon(0.012)
-            told = super().commit_transaction(*args)
-            here.pass_("commit.after")
-            return told
+        return FragileProducer
 
-    confluent_writer.Producer = FragileProducer  # type: ignore[misc]
+    derive_producer(fragile)
     around(LearningProcessor, "process", at("process.before"), at("process.after"))
     around(LearningProcessor, "replay", after=at("restore"))
     around(LearningProcessor, "restore", after=at("restore.snapshot"))
-    around(ConfluentLoop, "run", before=at("run.before"))
-    around(Keeper, "begin", after=at("snapshot.begun"))
-    around(Keeper, "_trim", before=at("snapshot.written"), after=at("trim.after"))
-    pieces = Keeper.pieces
+    around(KafkaEngine, "run", before=at("run.before"))
+    around(CheckpointManager, "begin", after=at("snapshot.begun"))
+    around(CheckpointManager, "_trim", before=at("snapshot.written"), after=at("trim.after"))
+    pieces = CheckpointManager.pieces
 
-    def fragile_pieces(keeper: Keeper) -> Any:
+    def fragile_pieces(keeper: CheckpointManager) -> Any:
         told = pieces(keeper)
         if told[0]:
             here.pass_("snapshot.pieces")
         return told
 
-    Keeper.pieces = fragile_pieces  # type: ignore[method-assign]
+    CheckpointManager.pieces = fragile_pieces  # type: ignore[assignment, method-assign]

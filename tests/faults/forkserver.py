@@ -57,7 +57,7 @@ def serve() -> None:
     signal.set_wakeup_fd(writing)
     signal.signal(signal.SIGCHLD, lambda number, frame: None)
     if os.environ.get("ESPALIER_ENGINE") == "faust":
-        importlib.import_module("stream.engines.faust_worker")
+        importlib.import_module("stream.faust.worker")
     gc.collect()
     gc.freeze()
     buffer = b""

@@ -3,15 +3,16 @@
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import MappingProxyType
 from typing import Self
 
 from stream.broker import QUICK_START, Broker
 from stream.broker.cluster import ANYWHERE
 from stream.broker.install import Sources
-from stream.broker.probe import free_port
+from stream.broker.kafka_ping import free_port
 from tests.faults.forkserver import Workers
 from tests.faults.world import Failure
 
@@ -60,7 +61,13 @@ class Ground:
                 self._servers = self.broker("one").bootstrap_servers
             return self._servers
 
-    def broker(self, name: str, nodes: int = 1, directory: Path | None = None, **properties: str) -> Broker:
+    def broker(
+        self,
+        name: str,
+        nodes: int = 1,
+        directory: Path | None = None,
+        properties: Mapping[str, str] = MappingProxyType({}),
+    ) -> Broker:
         """A broker of one's own: it may be hurt."""
         with self._lock:
             if name not in self._brokers:
@@ -88,7 +95,7 @@ class Ground:
                 names = ("PLAINTEXT", "PROXIED", "CONTROLLER")
                 self.broker(
                     "proxied",
-                    **{
+                    properties={
                         "listeners": f"{own},PROXIED://127.0.0.1:{behind},CONTROLLER://127.0.0.1:{ports.controller}",
                         "advertised.listeners": f"{own},PROXIED://127.0.0.1:{proxy}",
                         "listener.security.protocol.map": ",".join(f"{n}:PLAINTEXT" for n in names),
@@ -113,6 +120,9 @@ class Result:
         seconds: How long it took.
         detail: What else is worth a word.
         failure: The promise that was broken, if one was.
+        counts: How many faults of which kind.
+        ends: With which status workers have ended by themselves, and how often.
+        skipped: What could not be tried on this machine, and why.
     """
 
     suite: str
@@ -123,6 +133,26 @@ class Result:
     detail: str = ""
     failure: str | None = None
     counts: Counter[str] = field(default_factory=Counter)
+    ends: Counter[int] = field(default_factory=Counter)
+    skipped: list[str] = field(default_factory=list)
+
+    def conclude(self, plan: "Plan", planned: int, *, most_ends: int = 0) -> "Result":
+        """Hold the suite to what it was asked for, unless it was told to stop before.
+
+        Args:
+            plan: What it was asked for.
+            planned: How many faults it was to make; those that could not be tried count as well.
+            most_ends: How many workers may have ended by themselves: no more than the faults explain.
+        """
+        if self.failure is None and not plan.is_over:
+            if self.done + len(self.skipped) < planned:
+                self.failure = f"only {self.done:,} of {planned:,} faults were made"
+            elif self.ends.total() > most_ends:
+                told = ", ".join(f"{count} with {status}" for status, count in self.ends.items())
+                self.failure = (
+                    f"workers ended by themselves ({told}), of which the faults explain {most_ends}"
+                )
+        return self
 
     def __str__(self) -> str:
         verdict = (
@@ -193,6 +223,15 @@ class Tally:
     def add_records(self, count: int) -> None:
         with self._lock:
             self._result.records += count
+
+    def ended(self, status: int) -> None:
+        """Note that a worker has ended by itself, and is started again."""
+        with self._lock:
+            self._result.ends[status] += 1
+
+    def skip(self, name: str, reason: str) -> None:
+        with self._lock:
+            self._result.skipped.append(f"{name}: {reason}")
 
     @property
     def is_clean(self) -> bool:

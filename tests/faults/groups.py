@@ -14,23 +14,25 @@ PARTITIONS = 8
 CLASSIC = {"transaction.timeout.ms": 4_000, "message.timeout.ms": 4_000}
 MODERN = {**CLASSIC, "group.protocol": "consumer"}
 GAVE_WAY = (69, 74, 75)
-"""How a worker may end by itself; a supervisor starts it again."""
+"""How a worker may end by itself where a fault explains it: it is counted, and started again."""
 STOPS = (
     *("offsets.after", "commit.before", "begin.after", "process.after", "commit.after", "produce"),
     *("restore", "restore.snapshot"),
 )
-STATE = """
-[state]
-snapshot_records = 100
-snapshot_seconds = 1
-"""
+STATE = {"state": {"snapshot_records": 100, "snapshot_seconds": 1}}
 
 
 class Crew:
-    """The workers of one agent, by their names."""
+    """The workers of one agent, by their names.
 
-    def __init__(self, world: World) -> None:
+    Args:
+        world: The agent.
+        tally: Told of workers that ended by themselves.
+    """
+
+    def __init__(self, world: World, tally: Tally) -> None:
         self.world = world
+        self._tally = tally
         self.workers: dict[str, WorkerProcess] = {}
 
     def join(self, name: str, points: dict[str, int] | None = None) -> WorkerProcess:
@@ -41,8 +43,10 @@ class Crew:
         """Let a worker end in good order."""
         worker = self.workers.pop(name)
         status = worker.stop()
+        if status in GAVE_WAY:
+            self._tally.ended(status)
         # One that was told before it had begun just ends.
-        if status not in (0, -signal.SIGTERM, *GAVE_WAY):
+        elif status not in (0, -signal.SIGTERM):
             said = self.world.last_words([worker] if status is None else ())
             raise Failure(f"a worker that was told to leave ended with {status}: {said}")
 
@@ -54,6 +58,7 @@ class Crew:
                 continue
             if worker.status not in GAVE_WAY:
                 raise Failure(f"a worker ended with {worker.status}: {self.world.last_words()}")
+            self._tally.ended(worker.status)
             self.join(name)
 
     def progress(self, count: int, patience: float) -> None:
@@ -106,7 +111,7 @@ def zombies(plan: Plan) -> Result:
     result.detail = (
         f"two and three workers, {PARTITIONS} partitions; stopped at steps: {', '.join(told) or 'none'}"
     )
-    return result
+    return result.conclude(plan, plan.repeat, most_ends=0)
 
 
 def _zombies(plan: Plan, tally: Tally, number: int) -> None:
@@ -114,7 +119,7 @@ def _zombies(plan: Plan, tally: Tally, number: int) -> None:
     scope = (Scope.TOPIC, Scope.PARTITION)[number % 2]
     while True:
         world = _world(plan, scope, rng.randrange(10**6), dict(CLASSIC))
-        crew = Crew(world)
+        crew = Crew(world, tally)
         names = ["a", "b", "c"][: 2 + number // 2 % 2]
         for name in names:
             crew.join(name)
@@ -136,7 +141,7 @@ def _stop_one(crew: Crew, rng: random.Random, patience: float) -> str:
     name = rng.choice(list(crew.workers))
     worker, kind = crew.workers[name], "by chance"
     if rng.random() < 0.5:
-        # It is started anew with a point at which it stops by itself.
+        # It is started again with a point at which it stops by itself.
         point = rng.choice(STOPS)
         crew.leave(name)
         worker = crew.join(name, {f"{point}{STOP}": rng.randint(1, 4)})
@@ -170,7 +175,7 @@ def rebalances(plan: Plan) -> Result:
     result.detail = (
         f"up to four workers, {PARTITIONS} partitions; {modern:,} with the group protocol of KIP-848"
     )
-    return result
+    return result.conclude(plan, plan.repeat)
 
 
 def _rebalances(plan: Plan, tally: Tally, number: int) -> None:
@@ -179,7 +184,7 @@ def _rebalances(plan: Plan, tally: Tally, number: int) -> None:
     scope = (Scope.PARTITION, Scope.TOPIC)[number % 2]
     while True:
         world = _world(plan, scope, rng.randrange(10**6), dict(MODERN if protocol == "consumer" else CLASSIC))
-        crew = Crew(world)
+        crew = Crew(world, tally)
         crew.join("w0")
         left, fresh = 40, 0
         while left and tally.take():

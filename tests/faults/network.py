@@ -88,9 +88,15 @@ def run(plan: Plan) -> Result:
         others = sum(count for (api, _), count in proxy.counts.items() if api != Api.END_TXN.name)
         ghosts = proxy.counts[Api.END_TXN.name, Fault.GHOST]
         aborts = proxy.counts[Api.ADD_OFFSETS_TO_TXN.name, Fault.ERROR]
-        result.detail = f"{ghosts:,} ghosts, {others:,} faults of other requests, {aborts:,} of them aborts"
+        gave_up = result.ends.total()
+        result.detail = (
+            f"{ghosts:,} ghosts, {others:,} faults of other requests, {aborts:,} of them aborts; "
+            f"{gave_up:,} workers gave up"
+        )
+        swallowed = sum(count for (_, fault), count in proxy.counts.items() if fault is Fault.SWALLOW)
     result.seconds = time.monotonic() - started
-    return result
+    # A request that nobody answers is all that a worker may give up for; everything else it has to survive.
+    return result.conclude(plan, plan.repeat, most_ends=swallowed)
 
 
 def _lane(plan: Plan, tally: Tally, chance: Chance, servers: str, port: int, number: int) -> None:
@@ -114,16 +120,16 @@ def _lane(plan: Plan, tally: Tally, chance: Chance, servers: str, port: int, num
         while turns and not chance.is_done and not plan.is_over and tally.is_clean:
             turns -= 1
             world.feed(50)
-            worker = _catch_up(world, worker)
+            worker = _catch_up(world, worker, tally)
             tally.tell(chance.made)
-        worker = _catch_up(world, worker)
+        worker = _catch_up(world, worker, tally)
         world.settle(worker)
         world.check()
         tally.add_records(world.produced)
         world.delete()
 
 
-def _catch_up(world: World, worker: WorkerProcess) -> WorkerProcess:
+def _catch_up(world: World, worker: WorkerProcess, tally: Tally) -> WorkerProcess:
     """Wait until the worker has done what there is; one that gave up is started again, as supervisors do."""
     deadline = time.monotonic() + 120
     while not wait_until(lambda: world.caught_up() or worker.status is not None, 5):
@@ -132,5 +138,6 @@ def _catch_up(world: World, worker: WorkerProcess) -> WorkerProcess:
     if worker.status is not None:
         if worker.status not in (69, 74, 75):
             raise Failure(f"a worker ended with {worker.status}: {world.last_words()}")
+        tally.ended(worker.status)
         return world.start()
     return worker

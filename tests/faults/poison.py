@@ -10,11 +10,11 @@ import time
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from stream.engines.topic_reader import TopicReader
-from stream.record import Headers
+from stream.kafka.topic_reader import TopicReader
+from stream.records.record import Headers
 from tests.faults.ground import Plan, Result, Tally
 from tests.faults.world import Failure, World, instance
-from tests.stream.test_codec import CATALOGUE
+from tests.payloads import CATALOGUE
 
 IN_A_WORLD = 50_000
 LONGEST = 900_000
@@ -50,8 +50,8 @@ def _semantic() -> Iterator[Payload]:
     yield Payload("S07 no label", _good(), "accepted")
     yield Payload("S08 the label is null", _good(**{"class": None}), "accepted")
     yield Payload("S08 the label is empty", _good(**{"class": ""}), "bad_label")
-    yield Payload("S08 the label is an array", _good(**{"class": []}), "wrong_type")
-    yield Payload("S08 the label is an object", _good(**{"class": {}}), "wrong_type")
+    yield Payload("S08 the label is an array", _good(**{"class": []}), "bad_label")
+    yield Payload("S08 the label is an object", _good(**{"class": {}}), "bad_label")
     yield Payload("S08 the label is 1", _good(**{"class": 1}), ANY)
     yield Payload("S08 the label is true", _good(**{"class": True}), ANY)
     yield Payload("S09 a new class", _good(**{"class": "maybe"}), "accepted")
@@ -59,17 +59,17 @@ def _semantic() -> Iterator[Payload]:
     yield Payload("S11 an attribute more", _good(f="x"), "accepted")
     yield Payload("S12 attributes missing", b'{"id":"s","a":"x"}', "accepted")
     yield Payload("S12 all attributes missing", b'{"id":"s"}', "accepted")
-    yield Payload("S13 a number where text was", _good(a=7, **{"class": "yes"}), "type_drift")
-    yield Payload("S13 an object where text was", _good(a={"b": 1}), "wrong_type")
+    yield Payload("S13 a number where text was", _good(a=7, **{"class": "yes"}), "accepted")
+    yield Payload("S13 an object where text was", _good(a={"b": 1}), "accepted")
     yield Payload("S15 the same id again", _good(**{"class": "yes"}), ANY)
     yield Payload("S16 the same id, another label", _good(**{"class": "no"}), ANY)
     yield Payload(
         "S22 10,000 attributes",
         json.dumps({f"n{n}": 1 for n in range(10_000)}).encode(),
-        "too_many_attributes",
+        "accepted",
     )
-    yield Payload("S23 a long name", _good(**{"n" * 5_000: "x"}), "string_too_long")
-    yield Payload("S23 a long value", _good(a="v" * 5_000, **{"class": "yes"}), "string_too_long")
+    yield Payload("S23 a long name", _good(**{"n" * 5_000: "x"}), "accepted")
+    yield Payload("S23 a long value", _good(a="v" * 5_000, **{"class": "yes"}), "accepted")
     yield Payload("S25 the contrary of what is known", _good(**{"class": "no"}), "accepted")
     yield Payload("S26 no attributes at all", b'{"class":"yes"}', "accepted")
     yield Payload(
@@ -153,7 +153,8 @@ def run(plan: Plan) -> Result:
         tally.fail(str(error))
     result.seconds = time.monotonic() - started
     result.detail = f"{len(catalogue())} payloads of the catalogue and mutations; {len(reasons)} reasons"
-    return result
+    # One in eleven is bad, give or take; and all of the catalogue.
+    return result.conclude(plan, max(len(catalogue()), plan.repeat // 13))
 
 
 def _one_world(plan: Plan, tally: Tally, rng: random.Random, count: int, reasons: set[str]) -> None:

@@ -20,6 +20,7 @@ class Api(IntEnum):
 
     PRODUCE = 0
     FETCH = 1
+    LIST_OFFSETS = 2
     METADATA = 3
     OFFSET_FETCH = 9
     FIND_COORDINATOR = 10
@@ -51,12 +52,21 @@ class Fault(StrEnum):
 
 
 class Request(NamedTuple):
-    """What is known about a request."""
+    """What is known about a request.
+
+    Attributes:
+        api: Its kind.
+        version: The version of its form.
+        correlation: The number that its answer has as well.
+        transactional_id: Whose transaction it is about; empty: none.
+        frame: All of it, in which names can be looked for.
+    """
 
     api: int
     version: int
     correlation: int
     transactional_id: str
+    frame: bytes = b""
 
 
 Choose = Callable[[Request], Fault | None]
@@ -82,7 +92,7 @@ def parse(frame: bytes) -> Request:
         else:
             (size,) = struct.unpack_from(">h", frame, place)
             name = frame[place + 2 : place + 2 + max(0, size)].decode()
-    return Request(api, version, correlation, name)
+    return Request(api, version, correlation, name, frame)
 
 
 class _Ghost(NamedTuple):

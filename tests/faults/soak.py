@@ -31,7 +31,7 @@ def run(plan: Plan) -> Result:
     except (Failure, AssertionError) as error:
         tally.fail(str(error))
     result.seconds = time.monotonic() - started
-    return result
+    return result.conclude(plan, plan.repeat)
 
 
 def _soak(plan: Plan, tally: Tally) -> str:
@@ -41,8 +41,8 @@ def _soak(plan: Plan, tally: Tally) -> str:
         plan.ground.workers,
         max_batch=2_000,
         seed=plan.seed,
-        options=f'window = {WINDOW}\nsignificance = "none"',
-        settings="[state]\nsnapshot_records = 50000\nsnapshot_seconds = 30",
+        options={"window": WINDOW, "significance": "none"},
+        settings={"state": {"snapshot_records": 50_000, "snapshot_seconds": 30}},
     )
     world.predictions.stop()
     feed = _Feed(world)

@@ -11,16 +11,17 @@ import pytest
 from click.testing import CliRunner
 from confluent_kafka import Producer
 
-from learners.core.options import CoreOptions
-from stream.agents import processor_factory
+from learners.id5r.options import CoreOptions
+from stream.assembly import processor_factory
 from stream.audit import Auditor, ChangeProof, JournalProof, Kind, Report
 from stream.broker import Broker
 from stream.cli.main import espalier
 from stream.config import Agent, Limits, Scope
-from stream.engine import unit_of
-from stream.journal import pack, unpack
-from stream.record import Partition, Record
+from stream.model.ports import unit_of
+from stream.records.journal import pack, unpack
+from stream.records.record import Partition, Record
 from tests.contract.rigs import KafkaRig, MemoryRig
+from tests.settings import agent_table, write_settings
 
 Log = list[Record]
 World = dict[str, Log]
@@ -106,6 +107,23 @@ def test_an_untouched_world_has_nothing_wrong(agent: Agent, world: World) -> Non
         "dead_letters": dead,
         "other": 0,
     }
+
+
+def test_dead_letters_are_counted_by_reason_and_field(agent: Agent, world: World) -> None:
+    rig = MemoryRig()
+    rig.create([agent], 1)
+    for text in ('"yes"', '""', "[]", "{}", '""'):
+        rig.produce(agent.input, b'{"a": "x", "class": %b}' % text.encode())
+    rig.produce(agent.input, b"{")
+    rig.run([agent], {})
+    told = {role: rig.read(getattr(agent.topics, role)) for role in ROLES}
+    report = audited(agent, {**told, "input": rig.read(agent.input)})
+    assert not list(report.findings)
+    assert dict(report.refused.counts) == {
+        ("bad_label", "class"): 4,
+        ("json_syntax", ""): 1,
+    }
+    assert report.refused_percent == pytest.approx(100 * 5 / 6)
 
 
 # ---- tampering: each kind is done to a world and must be named
@@ -358,18 +376,6 @@ def test_what_was_deleted_by_age_is_not_missing(agent: Agent, world: World) -> N
 # ---- the command, on a real broker
 
 
-CONFIG = """
-[kafka]
-bootstrap_servers = "{servers}"
-[[agent]]
-name = "{name}"
-input = "{input}"
-scope = "{scope}"
-[agent.options]
-significance = "none"
-"""
-
-
 @pytest.mark.broker
 @pytest.mark.parametrize("scope", list(Scope))
 def test_the_command_reads_the_topics_and_says_what_is_wrong(
@@ -382,17 +388,24 @@ def test_the_command_reads_the_topics_and_says_what_is_wrong(
         rig.produce(agent.input, value_of(number), number % PARTITIONS)
     good = RECORDS - sum(n % 11 == 10 for n in range(RECORDS))
     rig.run([agent], {agent.topics.predictions: good})
-    file = tmp_path / "espalier.toml"
-    file.write_text(
-        CONFIG.format(servers=broker.bootstrap_servers, name=agent.name, input=agent.input, scope=scope)
-    )
+    table = agent_table(agent, options={"significance": "none"})
+    file = write_settings(tmp_path, broker.bootstrap_servers, table)
     command = ["audit", "-c", str(file), "--replay"]
-    told = CliRunner().invoke(espalier, command)
+    told = CliRunner().invoke(espalier, [*command, "--max-refused", "10"])
     assert told.exit_code == 0, told.output
-    assert "nothing is wrong" in told.output
+    assert f"nothing is wrong; {RECORDS - good} of {RECORDS} records were refused (9 %)" in told.output
     assert f"{good:,} predicted" in told.output
+    # The same with what is allowed by default.
+    told = CliRunner().invoke(espalier, command)
+    assert told.exit_code == 65, told.output
+    assert "nothing is wrong" not in told.output
+    *_, head, row, last = told.stdout.splitlines()
+    assert head.split() == ["dead", "letters", "reason", "field"]
+    assert row.split() == [str(RECORDS - good), "json_syntax", "-"]
+    assert last.startswith(f"{RECORDS - good} of {RECORDS} records were refused (9 %), more than 1 %")
+    assert json.loads(CliRunner().invoke(espalier, [*command, "--json"]).stdout)["ok"] is False
     prediction = rig.read(agent.topics.predictions)[0]
-    producer = Producer({"bootstrap.servers": broker.bootstrap_servers})
+    producer = Producer({"bootstrap.servers": broker.bootstrap_servers, "enable.idempotence": True})
     producer.produce(prediction.partition.topic, prediction.value, partition=prediction.partition.number)
     assert producer.flush(20) == 0
     told = CliRunner().invoke(espalier, [*command, "--json"])
@@ -400,6 +413,8 @@ def test_the_command_reads_the_topics_and_says_what_is_wrong(
     report = json.loads(told.stdout)
     assert not report["ok"]
     assert report["counts"] == {"doubled": 1, "reordered": 1}
+    assert report["refused"] == [{"reason": "json_syntax", "field": "", "records": RECORDS - good}]
+    assert report["refused_percent"] == pytest.approx(9)
     assert {finding["topic"] for finding in report["findings"]} == {agent.input, agent.topics.predictions}
 
 

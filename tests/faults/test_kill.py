@@ -6,8 +6,6 @@ The reader and the producer are plain confluent-kafka clients: what they see is 
 import itertools
 import json
 import random
-import subprocess
-import sys
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
@@ -15,20 +13,23 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
-from confluent_kafka import Consumer, KafkaError, Producer, TopicPartition
-from confluent_kafka.admin import AdminClient
+from confluent_kafka import Message, Producer
 
-from learners.core.options import CoreOptions
+from learners.id5r.options import CoreOptions
 from stream.broker import Broker
 from stream.config import Agent, Scope
-from stream.engines.kafka import Topics
-from stream.topics import plans_for
+from stream.kafka.topic_plan import plans_for
+from stream.kafka.topics import TopicAdmin
 from tests.contract.rigs import KafkaRig, MemoryRig
+from tests.readers import PlainReader
+from tests.settings import agent_table, write_settings
+from tests.workers import WorkerProcess
 
 pytestmark = [pytest.mark.broker, pytest.mark.timeout(240)]
 
 RECORDS = 5_000
 KILLS = 3
+Reader = PlainReader[dict[str, Any]]
 
 
 def instance(number: int) -> dict[str, str]:
@@ -38,90 +39,9 @@ def instance(number: int) -> dict[str, str]:
     return {"id": f"r{number}", **values, "class": label}
 
 
-def write_config(path: Path, broker: Broker, agent: Agent, scope: str, **kafka: Any) -> Path:
-    file = path / "espalier.toml"
-    properties = "\n".join(f'"{name}" = {json.dumps(value)}' for name, value in kafka.items())
-    file.write_text(
-        f"""
-[kafka]
-bootstrap_servers = "{broker.bootstrap_servers}"
-[kafka.properties]
-{properties}
-[metrics]
-enabled = false
-[batch]
-max_batch = 100
-[[agent]]
-name = "{agent.name}"
-input = "{agent.input}"
-scope = "{scope}"
-[agent.options]
-significance = "none"
-"""
-    )
-    return file
-
-
-class WorkerProcess:
-    """`espalier worker` as anybody would start it."""
-
-    def __init__(self, config: Path, log: Path) -> None:
-        self._log = log.open("ab")
-        self.process = subprocess.Popen(
-            [sys.executable, "-m", "stream", "worker", "-c", str(config)],
-            stdout=self._log,
-            stderr=subprocess.STDOUT,
-        )
-
-    def kill(self) -> None:
-        self.process.kill()
-        self.process.wait(30)
-        self._log.close()
-
-    def stop(self) -> int:
-        self.process.terminate()
-        status = self.process.wait(30)
-        self._log.close()
-        return status
-
-
-class PlainReader(threading.Thread):
-    """A read_committed consumer that runs during the faults and uses nothing of ours."""
-
-    def __init__(self, bootstrap_servers: str, topic: str) -> None:
-        super().__init__(daemon=True)
-        self.records: list[dict[str, Any]] = []
-        self._stop_reading = threading.Event()
-        self._consumer = Consumer(
-            {
-                "bootstrap.servers": bootstrap_servers,
-                "group.id": f"{topic}.plain-reader",
-                "isolation.level": "read_committed",
-                "enable.auto.commit": False,
-                "auto.offset.reset": "earliest",
-            }
-        )
-        admin = AdminClient({"bootstrap.servers": bootstrap_servers})
-        partitions = admin.list_topics(topic, timeout=15).topics[topic].partitions
-        self._consumer.assign([TopicPartition(topic, number, -2) for number in partitions])
-
-    def run(self) -> None:
-        while not self._stop_reading.is_set():
-            for message in self._consumer.consume(500, 0.1):
-                error = message.error()
-                assert error is None or error.code() == KafkaError._PARTITION_EOF
-                if error is None:
-                    self.records.append(json.loads(message.value() or b"null"))
-        self._consumer.close()
-
-    def wait_for(self, count: int, seconds: float) -> None:
-        deadline = time.monotonic() + seconds
-        while len(self.records) < count and time.monotonic() < deadline:
-            time.sleep(0.1)
-
-    def stop(self) -> None:
-        self._stop_reading.set()
-        self.join(15)
+def as_json(message: Message) -> dict[str, Any]:
+    told: dict[str, Any] = json.loads(message.value() or b"null")
+    return told
 
 
 def produce_slowly(bootstrap_servers: str, topic: str, partitions: int) -> threading.Thread:
@@ -140,11 +60,11 @@ def produce_slowly(bootstrap_servers: str, topic: str, partitions: int) -> threa
 
 
 @pytest.fixture
-def readers(broker: Broker) -> Iterator[Callable[[str], PlainReader]]:
-    started: list[PlainReader] = []
+def readers(broker: Broker) -> Iterator[Callable[[str], Reader]]:
+    started: list[Reader] = []
 
-    def start(topic: str) -> PlainReader:
-        reader = PlainReader(broker.bootstrap_servers, topic)
+    def start(topic: str) -> Reader:
+        reader = PlainReader(broker.bootstrap_servers, topic, as_json)
         started.append(reader)
         reader.start()
         return reader
@@ -159,17 +79,17 @@ class Setting(NamedTuple):
 
     agent: Agent
     partitions: int
-    config: Path
-    log: Path
-    predictions: PlainReader
-    changes: PlainReader
+    directory: Path
+    predictions: Reader
+    changes: Reader
 
     def start_worker(self) -> WorkerProcess:
-        return WorkerProcess(self.config, self.log)
+        return WorkerProcess(self.directory)
 
     def check(self) -> None:
         """Compare what the readers saw with a run without a fault."""
-        self.changes.wait_for(max(p["tree"]["version"] for p in self.predictions.records), 10)
+        self.predictions.finish()
+        self.changes.finish()
         assert sorted(p["id"] for p in self.predictions.records) == sorted(f"r{n}" for n in range(RECORDS))
         for number in range(self.partitions):
             told = [p for p in self.predictions.records if p["source"]["partition"] == number]
@@ -192,20 +112,24 @@ def setting(
     request: pytest.FixtureRequest,
     broker: Broker,
     topics: Callable[[str], str],
-    readers: Callable[[str], PlainReader],
+    readers: Callable[[str], Reader],
     tmp_path: Path,
 ) -> Setting:
     scope, partitions = request.param
     agent = Agent(name=topics("a"), input=topics("in"), scope=Scope(scope))
-    Topics(KafkaRig(broker.bootstrap_servers).kafka).create(plans_for(agent, partitions))
-    config = write_config(
-        tmp_path, broker, agent, scope, **{"session.timeout.ms": 2000, "heartbeat.interval.ms": 500}
+    TopicAdmin(KafkaRig(broker.bootstrap_servers).kafka).create(plans_for(agent, partitions))
+    write_settings(
+        tmp_path,
+        broker.bootstrap_servers,
+        agent_table(agent, options={"significance": "none"}),
+        kafka={"properties": {"session.timeout.ms": 2_000, "heartbeat.interval.ms": 500}},
+        metrics={"enabled": False},
+        batch={"max_batch": 100},
     )
     return Setting(
         agent,
         partitions,
-        config,
-        tmp_path / "worker.log",
+        tmp_path,
         readers(agent.topics.predictions),
         readers(agent.topics.tree_changes),
     )
@@ -218,15 +142,13 @@ def test_a_worker_killed_three_times_loses_and_doubles_nothing(broker: Broker, s
     for _ in range(KILLS):
         worker = setting.start_worker()
         before = len(predictions.records)
-        predictions.wait_for(before + rng.randint(1, 800), 60)
-        assert len(predictions.records) > before, setting.log.read_text()
+        assert predictions.wait_for(before + rng.randint(1, 800), 60), worker.words()
         time.sleep(rng.random() / 4)
         worker.kill()
     producing.join(60)
     worker = setting.start_worker()
-    predictions.wait_for(RECORDS, 120)
-    time.sleep(1)
-    assert worker.stop() == 0, setting.log.read_text()
+    assert predictions.wait_for(RECORDS, 120), worker.words()
+    assert worker.stop() == 0, worker.words()
     setting.check()
 
 
@@ -234,20 +156,19 @@ def test_another_worker_takes_over_from_one_that_dies(broker: Broker, setting: S
     predictions = setting.predictions
     producing = produce_slowly(broker.bootstrap_servers, setting.agent.input, setting.partitions)
     workers = [setting.start_worker() for _ in range(2)]
-    predictions.wait_for(1_000, 60)
+    assert predictions.wait_for(1_000, 60), workers[0].words()
     # For scope "topic" one of the two stands by: whichever is killed, the other goes on.
     workers.pop(0).kill()
     at_death = len(predictions.records)
-    predictions.wait_for(at_death + 1_000, 60)
-    assert len(predictions.records) >= at_death + 1_000, setting.log.read_text()
+    assert predictions.wait_for(at_death + 1_000, 60), workers[0].words()
     workers.append(setting.start_worker())
-    predictions.wait_for(RECORDS - 1_000, 60)
+    workers[-1].wait_for("agents .* at ")  # before that a signal would end it at once
+    assert predictions.wait_for(RECORDS - 1_000, 60), workers[0].words()
     # And one that leaves in good order hands on at once.
-    assert workers.pop(0).stop() == 0, setting.log.read_text()
+    assert workers.pop(0).stop() == 0, workers[0].words()
     producing.join(60)
-    predictions.wait_for(RECORDS, 60)
-    time.sleep(1)
-    assert workers.pop().stop() == 0, setting.log.read_text()
+    assert predictions.wait_for(RECORDS, 60), workers[0].words()
+    assert workers[0].stop() == 0, workers[0].words()
     setting.check()
 
 

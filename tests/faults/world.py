@@ -5,24 +5,25 @@ import hashlib
 import json
 import random
 import signal
-import threading
 import time
 import uuid
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from confluent_kafka import Consumer, KafkaError, Message, Producer, TopicPartition
+from confluent_kafka import Message, Producer
 from confluent_kafka.admin import AdminClient
 
-from learners.core.options import CoreOptions
+from learners.id5r.options import CoreOptions
 from stream.audit import Inspection, Report
 from stream.config import Agent, Kafka, Limits, Scope
-from stream.engines.kafka import Topics
-from stream.record import Headers
-from stream.topics import plans_for
+from stream.kafka.topic_plan import plans_for
+from stream.kafka.topics import TopicAdmin
+from stream.records.record import Headers
 from tests.contract.rigs import MemoryRig
 from tests.faults.forkserver import Order, WorkerProcess, Workers, wait_until
+from tests.readers import PlainReader
+from tests.settings import agent_table, settings_of
 
 QUICK = {"session.timeout.ms": 1_000, "heartbeat.interval.ms": 250}
 
@@ -49,54 +50,6 @@ class Seen(NamedTuple):
     partition: int
     offset: int
     value: str
-
-
-class PlainReader(threading.Thread):
-    """A read_committed consumer that runs during the faults and uses nothing of ours."""
-
-    def __init__(self, servers: str, topic: str, partitions: int, **settings: Any) -> None:
-        super().__init__(daemon=True)
-        self.topic = topic
-        self.seen: list[Seen] = []
-        self.failure: str | None = None
-        self._stop_reading = threading.Event()
-        self._consumer = Consumer(
-            {
-                "bootstrap.servers": servers,
-                "group.id": f"{topic}.plain-reader",
-                "isolation.level": "read_committed",
-                "enable.auto.commit": False,
-                "auto.offset.reset": "error",
-                "fetch.wait.max.ms": 100,
-                "log_level": 0,
-                **settings,
-            }
-        )
-        self._consumer.assign([TopicPartition(topic, number, 0) for number in range(partitions)])
-
-    @property
-    def count(self) -> int:
-        return len(self.seen)
-
-    def run(self) -> None:
-        while not self._stop_reading.is_set():
-            for message in self._consumer.consume(500, 0.1):
-                self._take(message)
-        self._consumer.close()
-
-    def _take(self, message: Message) -> None:
-        error = message.error()
-        if error is None:
-            self.seen.append(seen_of(message))
-        elif error.code() not in _PASSING and not error.retriable():
-            self.failure = f"the plain reader of {self.topic} met an error: {error.str()}"
-
-    def stop(self) -> None:
-        self._stop_reading.set()
-        self.join(30)
-
-
-_PASSING = {KafkaError._TRANSPORT, KafkaError._ALL_BROKERS_DOWN, KafkaError._TIMED_OUT, KafkaError._RESOLVE}
 
 
 def seen_of(message: Message) -> Seen:
@@ -131,7 +84,7 @@ class World:
         seed: What its records are made from.
         replicas: Of its topics; None: the broker's default.
         bug: A seeded bug of its workers.
-        settings: More of its configuration.
+        settings: More tables of its configuration, by name.
         bad: The share of records that are none.
         options: The learner's settings in its configuration; those of the checks are the default.
     """
@@ -150,9 +103,9 @@ class World:
         seed: int = 0,
         replicas: int | None = None,
         bug: str | None = None,
-        settings: str = "",
+        settings: Mapping[str, Any] | None = None,
         bad: float = 0.0,
-        options: str = 'significance = "none"',
+        options: Mapping[str, Any] | None = None,
     ) -> None:
         name = f"w-{uuid.uuid4().hex[:10]}"
         self.servers = servers
@@ -162,26 +115,26 @@ class World:
         self.bug = bug
         self.dead = 0
         self._bad = bad
-        self._options = options
+        self._options = options or {"significance": "none"}
         self.agent = Agent(name=name, input=f"{name}.in", scope=scope, options=CoreOptions(significance=None))
         self.kafka = Kafka(servers)
         self.fed: list[list[Fed]] = [[] for _ in range(partitions)]
-        self.dead_letters: PlainReader | None = None
+        self.dead_letters: PlainReader[Seen] | None = None
         self.log = directory / f"{name}.log"
         self._directory = directory
         self._workers = workers
         self._max_batch = max_batch
-        self._settings = settings
+        self._settings = settings or {}
         # With KIP-848 the broker decides about sessions.
         modern = (properties or {}).get("group.protocol") == "consumer"
         self._properties = {**({} if modern else QUICK), **(properties or {})}
         self._worker_servers = worker_servers or servers
-        self._topics = Topics(self.kafka)
+        self._topics = TopicAdmin(self.kafka)
         self._topics.create(plans_for(self.agent, partitions), replicas)
         self._producer = Producer(
             {"bootstrap.servers": servers, "enable.idempotence": True, "linger.ms": 1, "log_level": 0}
         )
-        self.predictions = PlainReader(servers, self.agent.topics.predictions, partitions)
+        self.predictions = PlainReader(servers, self.agent.topics.predictions, seen_of)
         self.predictions.start()
         self._config(name)
 
@@ -191,28 +144,16 @@ class World:
 
     def _config(self, instance_name: str) -> Path:
         file = self._directory / f"{instance_name}.toml"
-        properties = "\n".join(f'"{n}" = {json.dumps(v)}' for n, v in self._properties.items())
         file.write_text(
-            f"""
-instance = "{instance_name}"
-[kafka]
-bootstrap_servers = "{self._worker_servers}"
-[kafka.properties]
-{properties}
-[metrics]
-enabled = false
-port = 0
-[batch]
-max_batch = {self._max_batch}
-linger_ms = 1
-{self._settings}
-[[agent]]
-name = "{self.agent.name}"
-input = "{self.agent.input}"
-scope = "{self.scope}"
-[agent.options]
-{self._options}
-"""
+            settings_of(
+                self._worker_servers,
+                agent_table(self.agent, options=self._options),
+                instance=instance_name,
+                kafka={"properties": self._properties},
+                metrics={"enabled": False, "port": 0},
+                batch={"max_batch": self._max_batch, "linger_ms": 1},
+                **self._settings,
+            )
         )
         return file
 
@@ -256,7 +197,7 @@ scope = "{self.scope}"
 
     def watch_dead_letters(self) -> None:
         """Read the dead letters too, where it is not known in advance which records become some."""
-        self.dead_letters = PlainReader(self.servers, self.agent.topics.dead_letters, self.partitions)
+        self.dead_letters = PlainReader(self.servers, self.agent.topics.dead_letters, seen_of)
         self.dead_letters.start()
 
     def caught_up(self) -> bool:
@@ -282,12 +223,11 @@ scope = "{self.scope}"
 
     def check(self) -> Report:
         """Check all that is promised: what readers saw, what the audit says, and which tree it came to."""
-        self.predictions.stop()
+        # No worker is there any more: what is not read now was not written.
+        self.predictions.finish()
         if self.dead_letters is not None:
-            self.dead_letters.stop()
+            self.dead_letters.finish()
             self.dead = self.dead_letters.count
-        if self.predictions.failure:
-            raise Failure(self.predictions.failure)
         report = Inspection(self.kafka, self.agent, Limits(), repeats=False, tell=lambda progress: None).run(
             replay=True
         )
@@ -307,14 +247,12 @@ scope = "{self.scope}"
 
     def _check_readers(self) -> None:
         """Who read during the faults has seen what one who reads now sees, in the same order."""
-        again = PlainReader(self.servers, self.agent.topics.predictions, self.partitions)
+        again = PlainReader(self.servers, self.agent.topics.predictions, seen_of)
         again.start()
-        wait_until(lambda: again.count >= self.predictions.count, 60)
-        time.sleep(0.2)
-        again.stop()
+        again.finish()
         for number in range(self.partitions):
-            during = [seen for seen in self.predictions.seen if seen.partition == number]
-            after = [seen for seen in again.seen if seen.partition == number]
+            during = [seen for seen in self.predictions.records if seen.partition == number]
+            after = [seen for seen in again.records if seen.partition == number]
             if during != after:
                 raise Failure(
                     f"partition {number} of the predictions: {len(during)} seen during the faults, "
@@ -329,7 +267,8 @@ scope = "{self.scope}"
             raise Failure(f"another tree than without faults: {came} instead of {digests}")
         if self.scope is Scope.PARTITION or self.partitions == 1:
             told = [
-                [s.value for s in self.predictions.seen if s.partition == n] for n in range(self.partitions)
+                [s.value for s in self.predictions.records if s.partition == n]
+                for n in range(self.partitions)
             ]
             if told != predictions:
                 raise Failure("other predictions than without faults")

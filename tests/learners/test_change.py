@@ -1,10 +1,12 @@
 """Changes of a tree: found, applied, and folded."""
 
+import json
+
 import pytest
 from hypothesis import given
 
 from learners.change import ChangeKind, TreeChange, apply, diff, fold
-from learners.outline import AttributeTest, Evidence, Leaf, Outline, Split, digest, walk
+from learners.outline import AttributeTest, Evidence, Leaf, Outline, Split, digest, from_dict, to_json, walk
 from tests.strategies import outlines
 
 A, B = AttributeTest("a"), AttributeTest("b")
@@ -22,6 +24,13 @@ def test_the_changes_lead_from_one_tree_to_the_other(old: Outline, new: Outline)
     assert bool(changes) == (digest(old) != digest(new))
     assert digest(fold(diff(None, new))) == digest(new)
     assert fold(diff(old, None), old) is None
+
+
+@given(outlines(), outlines())
+def test_the_changes_are_the_same_whether_digests_are_known_or_not(old: Outline, new: Outline) -> None:
+    expected = diff(from_dict(json.loads(to_json(old))), from_dict(json.loads(to_json(new))))
+    digest(old), digest(new)
+    assert diff(old, new) == expected
 
 
 @given(outlines())

@@ -4,7 +4,6 @@ import json
 import math
 from collections.abc import Iterable
 from fractions import Fraction
-from pathlib import Path
 from random import Random
 from typing import TypeVar
 
@@ -30,10 +29,11 @@ from learners.merit import (
     rounded,
     x_log_x,
 )
-from tests import oracle
+from tests.oracles import id3 as oracle
+from tests.paths import REPOSITORY
 
 T = TypeVar("T")
-GOLDEN = Path(__file__).resolve().parent.parent / "golden"
+GOLDEN = REPOSITORY / "tests" / "golden"
 WEATHER = json.loads((GOLDEN / "weather.json").read_text())
 TALLIES = st.dictionaries(st.integers(0, 3), st.integers(1, 60), min_size=1, max_size=4)
 TABLES = st.dictionaries(st.integers(0, 4), TALLIES, min_size=1, max_size=4)

@@ -4,7 +4,6 @@ import json
 import re
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
@@ -25,9 +24,9 @@ from learners.outline import (
     to_json,
     walk,
 )
+from tests.paths import REPOSITORY
 from tests.strategies import outlines
 
-REPOSITORY = Path(__file__).resolve().parent.parent.parent
 DIGESTS = (REPOSITORY / "docs" / "digest.md").read_text()
 YES, NO = Leaf("yes", (("yes", 4),)), Leaf("no", (("no", 5),))
 TREE = Split(

@@ -5,18 +5,17 @@ import os
 import struct
 import subprocess
 import sys
-from pathlib import Path
 
 import msgspec
 import pytest
 
-from learners import LEARNERS, restore_learner
 from learners.outline import to_json
+from learners.registry import LEARNERS, restore_learner
 from learners.schema import Instance
 from learners.snapshot import FORMAT, MAGIC, NewerFormatError, SnapshotError, learner_of, pack, unpack
+from tests.paths import REPOSITORY
 from tests.strategies import make_bare
 
-REPOSITORY = Path(__file__).resolve().parent.parent.parent
 STREAM = [
     Instance({"a": str(n % 3), "b": n % 2 == 0, "c": f"v{n % 5}"}, "yes" if n % 3 == 0 else f"no{n % 2}")
     for n in range(40)

@@ -5,12 +5,12 @@ from collections import deque
 
 import pytest
 
-from learners import make_learner
 from learners.learner import Learner
-from learners.schema import Attribute, Instance, Schema
-from tests.learners.test_numeric import plain, tree_of
-from tests.numeric_oracle import Batch
-from tests.oracle import Rules
+from learners.registry import make_learner
+from learners.schema import Attribute, Instance, Schema, Value
+from tests.oracles.id3 import Rules
+from tests.oracles.numeric import Batch
+from tests.trees import plain, tree_of
 
 SPAN = 30.0
 RULES = Rules(significance=0.1, significance_test="g", min_records_per_value=2)
@@ -27,7 +27,9 @@ def some_stream(rng: random.Random, length: int = 150) -> list[tuple[float | Non
         now += rng.choice([0, 0, 1, 2, 3])
         at = rng.choice([now, now, now, now, now - rng.uniform(0, 20), now - 100, None])
         x = rng.random()
-        values = {"x": x, "w": rng.choice("ab")} | ({} if at is None else {"at": at})
+        values: dict[str, Value] = {"x": x, "w": rng.choice("ab")}
+        if at is not None:
+            values["at"] = at
         stream.append((at, Instance(values, "yes" if x > 0.4 else "no")))
     return stream
 

@@ -7,7 +7,6 @@ from typing import NamedTuple
 
 from confluent_kafka.admin import (
     AclBinding,
-    AclBindingFilter,
     AclOperation,
     AclPermissionType,
     AdminClient,
@@ -20,7 +19,7 @@ from confluent_kafka.admin import (
 
 from stream.broker import QUICK_START, Broker
 from stream.broker.install import Sources
-from stream.broker.probe import HOST, free_port
+from stream.broker.kafka_ping import HOST, free_port
 from stream.config import Agent
 
 USER = "worker"
@@ -117,19 +116,6 @@ class Fortress:
     def grant(self, rights: Sequence[Right]) -> None:
         for future in self.admin.create_acls([_binding(right) for right in rights]).values():
             future.result(timeout=30)
-
-    def revoke(self, right: Right) -> None:
-        told = AclBindingFilter(
-            right.kind,
-            right.name,
-            right.pattern,
-            f"User:{USER}",
-            "*",
-            right.operation,
-            AclPermissionType.ALLOW,
-        )
-        for future in self.admin.delete_acls([told]).values():
-            assert len(future.result(timeout=30)) == 1
 
     def close(self) -> None:
         self._broker.stop()

@@ -9,14 +9,15 @@ from typing import Any, NamedTuple
 import msgspec
 from hypothesis import strategies as st
 
-from learners import LEARNERS
 from learners.learner import make_options
-from stream.agents import processor_factory
+from learners.registry import LEARNERS
+from stream.assembly import processor_factory
 from stream.config import Agent, Limits
-from stream.engine import unit_of
 from stream.events import Event
-from stream.processor import LearningProcessor, Observe
-from stream.record import Output, Partition, Record
+from stream.model.number_hints import Observe
+from stream.model.ports import unit_of
+from stream.model.processor import LearningProcessor
+from stream.records.record import Output, Partition, Record
 from tests.strategies import cases
 
 INPUT = "in"

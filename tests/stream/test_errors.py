@@ -6,7 +6,9 @@ import re
 import pytest
 
 from stream import errors
+from stream.cli.audit import REFUSED
 from stream.errors import EXIT_CODES, ConfigError, Problem, RejectedRecord, StreamError
+from stream.files.csv_file import DataError
 
 TREE = {
     name: cls
@@ -29,7 +31,7 @@ def test_an_error_is_drawn_under_its_parent_with_its_exit_code(name: str) -> Non
 
 def test_every_exit_code_is_explained_and_no_other() -> None:
     used = {cls.exit_code for cls in TREE.values()}
-    assert used | {0, 1, 2} == set(EXIT_CODES)
+    assert used | {0, 1, 2, DataError.exit_code, REFUSED} == set(EXIT_CODES)
 
 
 def test_a_configuration_error_carries_all_its_problems() -> None:

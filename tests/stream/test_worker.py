@@ -10,16 +10,16 @@ import pytest
 
 from stream.broker import Broker
 from stream.config import Agent, Batch, Config, Kafka, State
-from stream.engine import Guarantee, MakeProcessor, Stop, Unit
-from stream.engines.kafka import Topics
 from stream.errors import EngineError, StateError
-from stream.events import Event, Restored
-from stream.processor import Observe
-from stream.topics import plans_for
+from stream.events import Event, RestoreFinished
+from stream.kafka.topic_plan import plans_for
+from stream.kafka.topics import TopicAdmin
+from stream.model.number_hints import Observe
+from stream.model.ports import Guarantee, MakeProcessor, Stop, Unit
 from stream.worker import Worker
 from tests.contract.rigs import KafkaRig
 
-SECONDS = 30.0
+SECONDS = 60.0
 
 
 class FakeLoop:
@@ -51,7 +51,7 @@ class FakeLoop:
 
 @pytest.fixture
 def loops(monkeypatch: pytest.MonkeyPatch) -> list[FakeLoop]:
-    monkeypatch.setattr("stream.agents.ConfluentLoop", FakeLoop)
+    monkeypatch.setattr("stream.assembly.KafkaEngine", FakeLoop)
     monkeypatch.setattr(FakeLoop, "made", [])
     monkeypatch.setattr(FakeLoop, "acts", {})
     return FakeLoop.made
@@ -124,7 +124,7 @@ def test_an_agent_whose_topics_are_missing_stops_the_worker(
     kafka = Kafka(broker.bootstrap_servers)
     good = Agent(name=topics("good"), input=topics("in"))
     bad = Agent(name=topics("bad"), input=topics("nowhere"))
-    Topics(kafka).create(plans_for(good, 1))
+    TopicAdmin(kafka).create(plans_for(good, 1))
     worker = Worker(Config(agents=(good, bad), kafka=kafka), lambda event: None)
     worker.start()
     with pytest.raises(EngineError, match="missing topics"):
@@ -141,7 +141,7 @@ def test_a_journal_that_does_not_fit_the_scope_stops_the_worker(
         plan._replace(partitions=3) if plan.name == agent.topics.journal else plan
         for plan in plans_for(agent, 1)
     ]
-    Topics(kafka).create(plans)
+    TopicAdmin(kafka).create(plans)
     worker = Worker(Config(agents=(agent,), kafka=kafka), lambda event: None)
     worker.start()
     with pytest.raises(StateError, match="has 3 partitions where 1 are needed"):
@@ -154,12 +154,12 @@ def test_a_stopped_worker_has_told_metrics_of_its_restore(
 ) -> None:
     kafka = Kafka(broker.bootstrap_servers)
     agent = Agent(name=topics("a"), input=topics("in"))
-    Topics(kafka).create(plans_for(agent, 1))
+    TopicAdmin(kafka).create(plans_for(agent, 1))
     events: list[Event] = []
     worker = Worker(Config(agents=(agent,), kafka=kafka), events.append)
     worker.start()
     deadline = time.monotonic() + SECONDS
-    while not any(isinstance(event, Restored) for event in events):
+    while not any(isinstance(event, RestoreFinished) for event in events):
         assert time.monotonic() < deadline
         assert worker.wait(0.05) is False
     worker.stop()

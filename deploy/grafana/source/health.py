@@ -41,7 +41,7 @@ def _workers() -> tuple[Panel, ...]:
     return (
         number(
             "Restarts in the last hour",
-            "Times a worker was started anew. More than one or two is a loop: see the runbook.",
+            "Times a worker was started again. More than one or two is a loop: see the runbook.",
             "short",
             Query(f"sum(changes(process_start_time_seconds{{{JOB}}}[1h]))", "restarts"),
             steps=[Step(None, "green"), Step(1, "orange"), Step(3, "red")],
@@ -157,7 +157,7 @@ def _kafka() -> tuple[Panel, ...]:
         ),
         lines(
             "Time behind, by agent",
-            "Age of the last record worked off, in the partition furthest behind; 0 where all is read.",
+            "Age of the last record processed, in the partition furthest behind; 0 where all is read.",
             "s",
             Query(latest("espalier_consumer_lag_seconds"), "{{agent}}"),
         ),
@@ -220,5 +220,20 @@ def _dead_letters() -> tuple[Panel, ...]:
                 "{{agent}}",
             ),
             bounds=(0, 1),
+        ),
+        lines(
+            "Fields read as missing",
+            "Fields each second that were read as missing because of their value, by the reason. The log "
+            "names each field once.",
+            "cps",
+            Query(rate("espalier_fields_ignored_total", "agent, flag"), "{{agent}}: {{flag}}"),
+            stacked=True,
+        ),
+        lines(
+            "Retired attributes",
+            "Attributes that got too many values and are ignored since then. The log names each. Most often "
+            "an identifier or a timestamp.",
+            "short",
+            Query(f"sum by (agent) (espalier_attributes_retired_total{{{WHERE}}})", "{{agent}}"),
         ),
     )

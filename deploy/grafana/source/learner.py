@@ -31,7 +31,7 @@ def learner() -> Dashboard:
     return page(
         UID,
         "Espalier / Learner",
-        "How good the answers are, how the tree changes, and what learning costs beside building it anew.",
+        "How good the answers are, how the tree changes, and what learning costs beside building it again.",
         [
             Section("Answers", _answers()),
             Section("Classes", _classes()),
@@ -147,8 +147,8 @@ def _cost() -> tuple[Panel, ...]:
         ),
         lines(
             "How many times cheaper than ID3",
-            "What ID3 would spend on one record, by building the tree anew, divided by what was spent. ID3's "
-            "cost is that of the last self-check, which builds the tree so.",
+            "What ID3 would spend on one record, by building the tree again, divided by what was spent. "
+            "ID3's cost is that of the last self-check, which builds the tree so.",
             "short",
             Query(
                 f"sum by (agent) (max by (agent, operation) (espalier_id3_operations{{{WHERE}}})) / "
@@ -158,7 +158,7 @@ def _cost() -> tuple[Panel, ...]:
         ),
         lines(
             "What ID3 would spend on each record",
-            "Operations of building the tree anew, as the last self-check did; a model of very many "
+            "Operations of building the tree again, as the last self-check did; a model of very many "
             "instances is not checked.",
             "short",
             Query(latest("espalier_id3_operations", "agent, operation"), "{{agent}}: {{operation}}"),

@@ -55,7 +55,7 @@ def _now() -> tuple[Panel, ...]:
         ),
         number(
             "Records behind",
-            "Records that are in the input and not yet worked off, over all partitions. It should fall back "
+            "Records that are in the input and not yet processed, over all partitions. It should fall back "
             "to 0 after every burst.",
             "short",
             Query(f"sum(espalier_consumer_lag_records{{{WHERE}}})", "records behind"),
@@ -64,7 +64,7 @@ def _now() -> tuple[Panel, ...]:
         ),
         number(
             "Time behind",
-            "Age of the last record worked off, in the partition furthest behind; 0 where all is read.",
+            "Age of the last record processed, in the partition furthest behind; 0 where all is read.",
             "s",
             Query(f"max(espalier_consumer_lag_seconds{{{WHERE}}})", "time behind"),
             steps=[Step(None, "green"), Step(30, "orange"), Step(300, "red")],
@@ -119,7 +119,7 @@ def _over_time() -> tuple[Panel, ...]:
         ),
         lines(
             "Records behind, by agent",
-            "Records in the input that are not yet worked off, for each agent.",
+            "Records in the input that are not yet processed, for each agent.",
             "short",
             Query(latest("espalier_consumer_lag_records", how="sum"), "{{agent}}"),
         ),

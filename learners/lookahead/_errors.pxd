@@ -1,0 +1,1 @@
+cpdef double expected_errors(double n, double wrong, double confidence, double z)

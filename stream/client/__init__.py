@@ -1,0 +1,1 @@
+"""For readers of the output topics."""

@@ -1,1 +1,0 @@
-"""Engines: what moves records between topics and processors. They know nothing of trees."""

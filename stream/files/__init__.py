@@ -1,0 +1,1 @@
+"""Instances from CSV and JSON Lines files, and the types of their columns."""

@@ -1,0 +1,1 @@
+"""The engine on confluent-kafka: one transaction per batch, state in topics, exactly once."""

@@ -1,0 +1,1 @@
+"""How the state of a model is kept and restored: snapshots, and the journal behind them."""
