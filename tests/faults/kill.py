@@ -17,7 +17,8 @@ LANES = 6
 RANDOM = "random"
 ALL_POINTS_FROM = 3 * len(POINTS)
 """From so many kills on, every named step must have been the last of some worker."""
-ATTEMPTS = 6
+FEEDINGS = 20
+"""How often a worker that is to die at a certain step is given more records until it comes by it."""
 IN_A_WORLD = 60
 """How many kills an agent lives through before everything is checked and another takes its place."""
 
@@ -52,14 +53,8 @@ def _reach_all(plan: Plan, tally: Tally, result: Result, points: Collection[str]
     def reach(number: int) -> None:
         world = _world(plan, Scope.TOPIC, 1, seed=plan.seed, trim=True)
         for point in left:
-            for attempt in range(ATTEMPTS):
-                world.feed(100 * attempt)
-                came = _kill_once(world, random.Random(attempt), point, plan.patience, first=True)
-                tally.count(came)
-                if came == point:
-                    break
-            else:
-                raise Failure(f"no worker came by {point} ({POINTS[point][1]}) in {ATTEMPTS} attempts")
+            _kill_at(world, point, plan.patience)
+            tally.count(point)
         _check(world, tally)
 
     in_lanes(1, tally, reach)
@@ -123,7 +118,26 @@ def _points(rng: random.Random) -> Iterator[str]:
         yield from turn
 
 
-def _kill_once(world: World, rng: random.Random, point: str, patience: float, *, first: bool = False) -> str:
+def _kill_at(world: World, point: str, patience: float) -> None:
+    """Give a worker records, again and again, until it dies at a step.
+
+    A worker trims the journal after its own second snapshot: it has to live that long, however fast it is.
+    """
+    worker = world.start({point: 1})
+    for _ in range(FEEDINGS):
+        world.feed(100)
+        wait_until(lambda: worker.status is not None or world.caught_up(), patience)
+        if worker.wait(0.3) is not None:
+            break
+        if not world.caught_up():
+            raise Failure(f"a worker stands still: {world.last_words([worker])}")
+    else:
+        worker.kill()
+        raise Failure(f"no worker came by {point} ({POINTS[point][1]}) in {FEEDINGS} times 100 records")
+    _bury(world, worker)
+
+
+def _kill_once(world: World, rng: random.Random, point: str, patience: float) -> str:
     """Start a worker with something to do, and see it die; return by which point.
 
     Args:
@@ -131,7 +145,6 @@ def _kill_once(world: World, rng: random.Random, point: str, patience: float, *,
         rng: Decides when, and how much there is to do.
         point: The step at which it is to die, or `RANDOM`.
         patience: How long it may stand still.
-        first: Whether it dies the first time it comes by, and not after some times.
     """
     # Of a model that has grown, a snapshot is made when an eighth of it is new.
     rare = point.startswith(("snapshot", "trim"))
@@ -141,7 +154,7 @@ def _kill_once(world: World, rng: random.Random, point: str, patience: float, *,
         worker.wait(rng.choice((0.1, 0.4, 1.0, 2.0)) * rng.random())
         _bury(world, worker)
         return RANDOM
-    worker = world.start({point: 1 if first else rng.randint(1, POINTS[point][0])})
+    worker = world.start({point: rng.randint(1, POINTS[point][0])})
     wait_until(lambda: worker.status is not None or world.caught_up(), patience)
     if worker.wait(0.05) is None:
         # It has done all there was without coming by so often.
