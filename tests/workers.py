@@ -97,7 +97,11 @@ class WorkerProcess:
             return None
 
     def stop(self) -> int:
-        """Ask it to end in good order; return its status."""
+        """Ask it to end in good order; return its status.
+
+        Until it has said which agents it runs, a signal ends it at once: it may have been started just now.
+        """
+        wait_until(lambda: bool(self.said("agents .* at ")) or self.process.poll() is not None)
         self.process.terminate()
         return self.process.wait(SECONDS)
 
