@@ -120,13 +120,15 @@ cdef class Policy:
         cdef double cost, bound, most = -1, cube
         cdef long long attributes, n
         cdef bint numbers = any(forest.numeric)
-        # Attributes by how many values they have, the fewest first.
+        # Attributes by how many values they have, the fewest first. The sets are bits of an int of Python:
+        # one of C has no bit for the attributes of a wide record.
+        cdef object one = 1
         groups = {}
         nominal = 0
         for a in range(forest.width):
             domain = 2 if forest.numeric[a] else forest.domain[a]
             if domain > 1:
-                groups[domain] = groups.get(domain, 0) | 1 << a
+                groups[domain] = groups.get(domain, 0) | one << a
             nominal += not forest.numeric[a]
         ordered = sorted(groups.items())
         self.worth(forest, forest.root)
@@ -137,7 +139,7 @@ cdef class Policy:
             if parent >= 0:
                 mask, free = masks[parent], left[parent]
                 if not (<Node>nodes[parent]).numeric:
-                    mask |= 1 << (<Node>nodes[parent]).test
+                    mask |= one << (<Node>nodes[parent]).test
                     free -= 1
             attributes = <long long>free + node.tests
             cube = <double>attributes * attributes * attributes

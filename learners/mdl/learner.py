@@ -173,10 +173,7 @@ class MDL(TreeLearner[State]):
             self._sizes = sizes_for(lengths)
             self._lay_out(numbers)
         else:
-            self.tree.rename(
-                self._ranks(),
-                in_order_of_texts(self.codes.values[: self._width]),
-            )
+            self.tree.rename(self._ranks(), self._in_order_of_texts())
 
     def _lay_out(self, new: Sequence[int] = ()) -> None:
         """Lay the tree out for all names; numbers that are new lack in all records so far."""
@@ -189,7 +186,7 @@ class MDL(TreeLearner[State]):
             self.codes.in_tie_order(range(self._width), self.options.tie_order),
             self._classes,
             self._ranks(),
-            in_order_of_texts(self.codes.values[: self._width]),
+            self._in_order_of_texts(),
             bytes(a not in self._met for a in range(self._width)),
         )
         for a in new:
@@ -203,6 +200,15 @@ class MDL(TreeLearner[State]):
         """Return for each class its place among equally frequent ones; there is room for two at least."""
         known = min(self._classes, len(self.codes.classes))
         return [*self.codes.class_ranks(known), *range(known, self._classes)]
+
+    def _in_order_of_texts(self) -> list[list[int]]:
+        """Return the codes of each attribute in the order of their texts.
+
+        A batch gives codes to all its values before the first record is learned; for values that no record
+        had so far there may be no room yet, and they count nowhere.
+        """
+        values = self.codes.values[: self._width]
+        return in_order_of_texts([texts[:size] for texts, size in zip(values, self._sizes, strict=True)])
 
     def _recut(self) -> None:
         """Build the tree again with the cuts of now."""
