@@ -61,7 +61,7 @@ build/sanitized/.ready: $(READY)
 	@touch $@
 
 sanitize: build/sanitized/.ready ## the core's laws under AddressSanitizer and UndefinedBehaviorSanitizer
-	@cd build/sanitized && $(SANITIZED) -m pytest -q -s tests/learners/id5r/test_core.py tests/learners/id5r/test_numeric.py tests/learners/id5r/test_shelves.py tests/learners/id5r/test_sound.py tests/learners/id5r/test_boundary.py tests/learners/id5r/test_memory.py tests/learners/id5r/test_ensemble.py tests/learners/id5r/test_ensemble_forgetting.py tests/learners/rebuilt/test_nt_batch.py tests/learners/iidt/test_iidt.py tests/stream/native/test_rows.py -m "not data" $(ARGS)
+	@cd build/sanitized && $(SANITIZED) -m pytest -q -s tests/learners/id5r/test_core.py tests/learners/id5r/test_numeric.py tests/learners/id5r/test_shelves.py tests/learners/id5r/test_sound.py tests/learners/id5r/test_boundary.py tests/learners/id5r/test_memory.py tests/learners/id5r/test_ensemble.py tests/learners/id5r/test_ensemble_forgetting.py tests/learners/rebuilt/test_nt_batch.py tests/learners/rebuilt/test_growers.py tests/learners/iidt/test_iidt.py tests/learners/iidt/test_iidt_limits.py tests/stream/native/test_rows.py tests/stream/native/test_rows_codes.py tests/stream/native/test_rows_generated.py -m "not data" $(ARGS)
 
 fuzz: build/sanitized/.ready ## random lives of the core under the sanitizers (ARGS="--seconds 600")
 	@cd build/sanitized && $(SANITIZED) -m tests.fuzz_core $(ARGS)

@@ -57,7 +57,15 @@ JOBS = (
     Job("lives", ("tests/lives",)),
     Job("schedules", ("tests/cluster",)),
     Job("data", ("tests/contract/test_files.py", "tests/contract/test_ordinary_data.py")),
-    Job("evaluate", ("tests/stream/cli/test_evaluate.py", "tests/stream/cli/test_evaluate_jsonl.py")),
+    Job(
+        "evaluate",
+        (
+            "tests/stream/cli/test_evaluate.py",
+            "tests/stream/cli/test_evaluate_jsonl.py",
+            "tests/stream/cli/test_evaluate_refused.py",
+            "tests/stream/cli/test_evaluation.py",
+        ),
+    ),
     Job("learners", ("tests/learners",)),
     Job("laws", ("tests/learners/laws",)),
     Job("lab", ("tests/lab",)),

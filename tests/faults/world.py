@@ -20,8 +20,8 @@ from stream.config import Agent, Kafka, Limits, Scope
 from stream.kafka.topic_plan import plans_for
 from stream.kafka.topics import TopicAdmin
 from stream.records.record import Headers
-from tests.contract.rigs import MemoryRig
 from tests.faults.forkserver import Order, WorkerProcess, Workers, wait_until
+from tests.faults.uninterrupted import Fed, uninterrupted
 from tests.readers import PlainReader
 from tests.settings import agent_table, settings_of
 
@@ -55,14 +55,6 @@ class Seen(NamedTuple):
 def seen_of(message: Message) -> Seen:
     digest = hashlib.sha256(message.value() or b"").hexdigest()[:16]
     return Seen(message.partition() or 0, message.offset() or 0, digest)
-
-
-class Fed(NamedTuple):
-    """A record of the input."""
-
-    value: bytes | None
-    key: bytes | None = None
-    headers: Headers = ()
 
 
 class Failure(AssertionError):  # noqa: N818 - a promise failed, not a program
@@ -290,22 +282,3 @@ class World:
             return " / ".join(kept[-60 if standing else -6 :])
         except OSError:
             return "it said nothing"
-
-
-def uninterrupted(agent: Agent, fed: Sequence[Sequence[Fed]]) -> tuple[dict[str, str], list[list[str]]]:
-    """Return the digests of a run without faults, and its predictions by partition."""
-    rig = MemoryRig()
-    rig.create([agent], len(fed))
-    for number, records in enumerate(fed):
-        for record in records:
-            rig.broker.produce(agent.input, record.value, record.key, number, record.headers)
-    rig.run([agent], {}, max_batch=1_000)
-    digests: dict[str, str] = {}
-    for change in rig.read(agent.topics.tree_changes):
-        told = json.loads(change.value or b"")
-        digests[told["model"]] = told["tree"]["digest"]
-    predictions: list[list[str]] = [[] for _ in fed]
-    for answer in rig.read(agent.topics.predictions):
-        digest = hashlib.sha256(answer.value or b"").hexdigest()[:16]
-        predictions[answer.partition.number].append(digest)
-    return digests, predictions

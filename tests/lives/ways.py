@@ -8,29 +8,23 @@ stream around the learner; (g) random batches of which only the net changes are 
 import json
 from collections import Counter
 from collections.abc import Callable, Iterable
-from typing import Any
 
 import msgspec
 
-from learners.canonical import text_of
-from learners.capabilities import Anytime, SelfChecking
+from learners.capabilities import SelfChecking
 from learners.iidt.learner import IIDT
 from learners.learner import Learner
 from learners.outline import Leaf, digest, walk
 from learners.rebuilt.periodic import PeriodicRebuild
-from learners.registry import make_learner
-from learners.schema import Instance, InstanceError
 from stream.assembly import processor_factory
 from stream.client.replica import Replica
 from stream.config import TreeChanges
-from stream.errors import RejectedRecord
-from stream.evaluation import Judged, evaluate
 from stream.events import Event
 from stream.model.ports import unit_of
 from stream.model.processor import LearningProcessor
-from stream.records.json_decoder import Decoder
 from stream.records.record import Output, Outputs, Record
 from tests.lives.agents import Life
+from tests.lives.bare import live_alone, reason_of
 from tests.lives.generator import ALONE, BATCH, INPUT, OTHER_BATCH, RESTART, Step
 from tests.lives.limits import within_reach
 from tests.lives.same import Told, same, same_list, same_state, same_told, same_tree
@@ -62,7 +56,7 @@ def _live(life: Life) -> Counter[str]:
     _replay(life, single, batched, entries, at)
     _restart(life, single, at)
     _follow(life, single)
-    _alone(life, single)
+    live_alone(life, single)
     _net(life, single)
     _check_counts(single.processor.learner)
     return _happened(single)
@@ -183,80 +177,6 @@ def _follow(life: Life, single: Told) -> None:
     same("e version", processor.version, replica.version)
 
 
-# ---- (f)
-
-
-class _Bare:
-    """A learner with no stream around it, and what it says."""
-
-    def __init__(self, life: Life) -> None:
-        agent, limits = life.agent, life.limits
-        self.learner = make_learner(agent.learner, agent.schema, agent.options, limits)
-        self._decoder = Decoder(
-            agent.label, agent.id, limits.max_record_bytes, limits.max_depth, agent.fields
-        )
-        self.answers: list[tuple[str | None, str | None]] = []
-        self.refused: list[str] = []
-        self._waiting: list[Instance] = []
-
-    def take(self, step: Step) -> None:
-        """Answer a record, and learn it if it has a label."""
-        if step.units:
-            self.finish()
-            if isinstance(self.learner, Anytime) and self.learner.can_improve:
-                self.learner.improve(step.units)
-        try:
-            decoded = self._decoder.decode(step.record)
-            values, label = decoded.values, decoded.label
-        except RejectedRecord as error:
-            self.finish()
-            self.refused.append(error.reason)
-            return
-        if label is not None:
-            self._waiting.append(Instance(values, label))
-            return
-        self.finish()
-        try:
-            self.answers.append((self.learner.predict_one(values).answer, None))
-        except InstanceError as error:
-            self.refused.append(error.misfit.value)
-
-    def finish(self) -> None:
-        """Evaluate the records with a label that wait."""
-        if self._waiting:
-            evaluate(self._waiting, self.learner, each=self._judged, refused=self._refused)
-            self._waiting = []
-
-    def _judged(self, judged: Judged) -> None:
-        self.answers.append((judged.prediction, judged.label))
-
-    def _refused(self, number: int, error: InstanceError) -> None:
-        self.refused.append(error.misfit.value)
-
-
-def _alone(life: Life, single: Told) -> None:
-    bare = _Bare(life)
-    for step in life.steps:
-        bare.take(step)
-    bare.finish()
-    told = [json.loads(one.value or b"") for one in single.predictions]
-    # A prediction has the JSON type of its label; a learner knows classes by their text alone.
-    answers = [(_text(one["prediction"]), _text(one.get("label"))) for one in told]
-    same_list("f predictions", answers, bare.answers)
-    same_list("f dead letters", [_reason(letter) for letter in single.letters], bare.refused)
-    same("f digest", single.processor.digest, digest(bare.learner.outline()))
-    same("f tree", single.processor.learner.outline(), bare.learner.outline())
-    same("f operations", single.processor.learner.ops, bare.learner.ops)
-
-
-def _text(label: Any) -> str | None:
-    return None if label is None else text_of(label)
-
-
-def _reason(letter: Output) -> str:
-    return (dict(letter.headers)["espalier.dlq.reason"] or b"").decode()
-
-
 # ---- (g)
 
 
@@ -313,7 +233,7 @@ def _check_counts(learner: Learner) -> None:
 
 def _happened(told: Told) -> Counter[str]:
     """Return what happened, for those who ask whether anything did."""
-    happened = Counter(f"dead letter {_reason(letter)}" for letter in told.letters)
+    happened = Counter(f"dead letter {reason_of(letter)}" for letter in told.letters)
     happened["predictions"] = len(told.predictions)
     for change in told.changes:
         happened.update(f"change {one['kind']}" for one in json.loads(change.value or b"")["changes"])

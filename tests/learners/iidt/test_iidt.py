@@ -1,11 +1,6 @@
 """LSID3 and IIDT beside values of an independent implementation, and what the paper's words imply."""
 
-import json
-import math
-import random
-from collections.abc import Sequence
 from functools import partial
-from statistics import NormalDist
 from typing import Any
 
 import numpy as np
@@ -13,66 +8,25 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from learners.canonical import number_code
-from learners.capabilities import Anytime
-from learners.iidt._choosing import Policy
-from learners.iidt._tree import between
-from learners.iidt.growing import Growing
-from learners.iidt.learner import IIDT
 from learners.laws import laws_of
 from learners.laws.anytime_laws import ANYTIME_LAWS
 from learners.lookahead._errors import expected_errors
-from learners.lookahead._lookahead import Job, splitmix64
-from learners.outline import digest, size
-from learners.rebuilt.lsid3 import BatchLSID3
-from learners.rebuilt.table import Table
+from learners.lookahead._lookahead import splitmix64
 from learners.registry import LEARNERS, make_learner
-from learners.schema import Instance
-from tests.paths import REPOSITORY
+from tests.learners.iidt.growing_trees import (
+    ALL,
+    ANYTIME,
+    GOLDEN,
+    Z,
+    growing,
+    job,
+    leaves,
+    parity,
+    put,
+    right,
+    xor_stream,
+)
 from tests.strategies import Case, cases, fitted
-
-GOLDEN: dict[str, Any] = json.loads((REPOSITORY / "tests" / "golden" / "iidt.json").read_text())
-Z = NormalDist().inv_cdf(0.75)
-ALL = 1 << 62
-ANYTIME = ("iidt-ts", "iidt-ee")
-
-
-def growing(*, by_errors: bool = False, granularity: float = 0.1, seed: int = 1) -> Growing:
-    return Growing(Policy(by_errors, granularity, 1 << 20, 1.25, 0.25, Z), seed)
-
-
-def put(tree: Growing, x: Sequence[Sequence[int]], y: Sequence[int]) -> list[int]:
-    """Put binary records down; return their numbers."""
-    width = len(x[0])
-    tree.forest.ranks = [0, 1]
-    tree.forest.widen(width, [2] * width, [False] * width)
-    return [tree.forest.put([v + 1 for v in row], label) for row, label in zip(x, y, strict=True)]
-
-
-def leaves(tree: Growing) -> int:
-    assert tree.forest.root is not None
-    return tree.forest.size(tree.forest.root)
-
-
-def right(tree: Growing, x: Sequence[Sequence[int]], y: Sequence[int]) -> float:
-    root = tree.forest.root
-    assert root is not None
-    found = [tree.forest.find(root, [v + 1 for v in row])[0].label for row in x]
-    return sum(one == label for one, label in zip(found, y, strict=True)) / len(y)
-
-
-def job(x: Sequence[Sequence[int]], y: Sequence[int], r: int, seed: int, *, words: bool = True) -> Job:
-    codes = np.ascontiguousarray(np.array(x, dtype=np.int32).T)
-    two = np.full(len(codes), 2, dtype=np.int32)
-    return Job(codes, np.array(y, dtype=np.int32), two, two, 2, r, seed, words)
-
-
-def parity(relevant: int, width: int, count: int, seed: int) -> tuple[list[list[int]], list[int]]:
-    chance = random.Random(seed)
-    places = chance.sample(range(width), relevant)
-    x = [[chance.randrange(2) for _ in range(width)] for _ in range(count)]
-    return x, [sum(row[place] for place in places) % 2 for row in x]
-
 
 # ---- an independent implementation
 
@@ -210,18 +164,6 @@ def test_a_position_that_nobody_can_have_stood_at_is_refused() -> None:
         job(x, y, 2, 1).resume(numbers, [9, -1])
 
 
-def xor_stream(count: int, seed: int, *, noise: float = 0.0) -> list[Instance]:
-    chance = random.Random(seed)
-    names = chance.sample("abcdef", 6)
-    stream = []
-    for _ in range(count):
-        values = {name: chance.choice("01") for name in "abcdef"}
-        values["n"] = round(chance.uniform(0, 10), 1)  # type: ignore[assignment]
-        odd = (int(values[names[0]]) + int(values[names[1]])) % 2
-        stream.append(Instance(values, str(odd ^ (chance.random() < noise))))
-    return stream
-
-
 @pytest.mark.parametrize("law", ANYTIME_LAWS, ids=lambda law: law.__name__)
 @pytest.mark.parametrize("name", ANYTIME)
 def test_longer_streams_with_windows_and_noise_obey_the_laws_too(name: str, law: Any) -> None:
@@ -237,118 +179,3 @@ def test_attempts_survive_restarts_in_every_small_world(name: str, case: Case) -
     chosen = {**fitted(name, case.settings), "max_held": 2, "max_repeats": 4}
     for law in ("attempts_survive_restarts", "budgets_may_be_divided"):
         laws[law](partial(make_learner, name, case.schema, chosen), case.stream)
-
-
-# ---- what must not happen
-
-
-def learned(name: str, stream: Sequence[Instance], **settings: object) -> IIDT:
-    learner = make_learner(name, None, settings)
-    assert isinstance(learner, IIDT)
-    for instance in stream:
-        learner.learn_one(instance)
-    return learner
-
-
-@pytest.mark.parametrize("name", ANYTIME)
-@pytest.mark.parametrize(
-    "stream",
-    [
-        [Instance({"a": "x", "b": 1}, label) for label in ("p", "q", "p", "q")]
-        * 5,  # nothing but contradictions
-        [Instance({"a": "x"}, "p")] * 12,  # one class, all attributes constant
-        [Instance({}, label) for label in ("p", "q")] * 5,  # no attributes at all
-        [Instance({"a": None, "n": None}, label) for label in ("p", "q")] * 5,
-        [Instance({"n": number}, "p" if number > 0 else "q") for number in (math.inf, -math.inf, 0.0, 1e308)]
-        * 3,
-    ],
-    ids=["contradictions", "constant", "empty", "missing", "infinite"],
-)
-def test_nothing_to_be_found_is_not_searched_for_for_ever(name: str, stream: list[Instance]) -> None:
-    learner = learned(name, stream, hold_out=0)
-    learner.improve(0)
-    for _ in range(20):
-        learner.improve(100_000)
-    assert not learner.can_improve
-    assert learner.predict_one(stream[0].values).answer is not None
-    assert type(learner).restore(learner.snapshot()).snapshot() == learner.snapshot()
-
-
-def test_memory_has_a_cap_that_is_kept() -> None:
-    learner = make_learner("iidt-ts", None, {"max_instances": 50, "max_held": 10})
-    for place, instance in enumerate(xor_stream(400, 5)):
-        learner.learn_one(instance)
-        assert isinstance(learner, Anytime)
-        learner.improve(place % 300)
-        assert learner.retained <= 60
-
-
-@pytest.mark.parametrize("name", ANYTIME)
-def test_a_tree_of_the_fewest_leaves_is_right_about_every_record_it_has(name: str) -> None:
-    stream = xor_stream(150, 7)
-    learner = learned(name, stream, hold_out=0)
-    before = learner.worth
-    for _ in range(10):
-        learner.improve(50_000)
-    assert learner.worth < before
-    assert all(learner.predict_one(values).answer == label for values, label in stream)
-    assert size(learner.outline()).leaves == 4
-
-
-def test_records_held_out_keep_a_smaller_but_worse_tree_out() -> None:
-    # Labels by chance: a smaller tree of them is as good as any, unless what is held out says otherwise.
-    tree = growing()
-    x, y = parity(2, 6, 64, 3)
-    tree.start(put(tree, x, y))
-    root = tree.forest.root
-    assert root is not None
-    old = {tuple(row): tree.forest.find(root, [v + 1 for v in row])[0].label for row in x}
-    tree.held.extend(([v + 1 for v in row], label) for row, label in old.items())
-    wrong = growing()
-    wrong.start(put(wrong, x, [1 - label for label in y]))
-    assert wrong.forest.root is not None
-    assert tree._is_worse(root, wrong.forest.root, [])
-    assert not tree._is_worse(root, root, [])
-
-
-def test_the_same_seed_gives_the_same_tree_and_another_may_not() -> None:
-    stream = xor_stream(120, 9, noise=0.2)
-
-    def tree(seed: int) -> str:
-        learner = learned("iidt-ts", stream, seed=seed)
-        learner.improve(20_000)
-        return digest(learner.outline())
-
-    assert tree(1) == tree(1)
-    assert len({tree(seed) for seed in range(6)}) > 1
-
-
-# ---- numbers
-
-
-@given(st.floats(allow_nan=False), st.floats(allow_nan=False))
-def test_a_threshold_divides_the_numbers_it_is_between(one: float, other: float) -> None:
-    limit = 1.7976931348623157e308
-    low, high = sorted(min(max(number, -limit), limit) for number in (one, other))
-    if number_code(low) == number_code(high):
-        return
-    at_most, key = between(number_code(low) - 1, number_code(high) - 1)
-    assert low <= at_most < high
-    assert number_code(low) - 1 <= key < number_code(high) - 1
-
-
-def test_numbers_are_tested_at_their_boundaries() -> None:
-    x = np.array([[1.0], [2.0], [3.0], [4.0], [5.0], [6.0]])
-    table = Table.of(x, np.array([0, 0, 1, 1, 0, 0]), 2)
-    for repeats in (0, 3):
-        tree = BatchLSID3(repeats).grow(table)
-        assert sorted(tree.threshold[tree.attribute >= 0]) == [2.5, 4.5]
-        assert tree.predict(x).tolist() == [0, 0, 1, 1, 0, 0]
-
-
-def test_a_missing_number_is_above_all_others() -> None:
-    stream = [Instance({"n": None if place % 2 else place}, str(place % 2)) for place in range(20)]
-    learner = learned("iidt-ts", stream, hold_out=0)
-    assert learner.predict_one({"n": 10_000}).answer == "0"
-    found = learner.predict_one({"n": None})
-    assert (found.answer, found.flags) == ("1", ("missing",))

@@ -1,7 +1,5 @@
 """The parts of the confluent engine that need no broker."""
 
-import logging
-import threading
 from typing import Any
 
 import pytest
@@ -11,7 +9,7 @@ from hypothesis import strategies as st
 
 from stream.config import Agent, Batch
 from stream.errors import Abortable, ConfigError, Fatal, Fenced
-from stream.kafka import membership, reading, transactions
+from stream.kafka import membership, reading
 from stream.kafka.batch_poller import cut
 from stream.kafka.client_errors import classify
 from stream.kafka.clients import client
@@ -20,42 +18,9 @@ from stream.kafka.membership import _leave
 from stream.kafka.reading import ends_of
 from stream.kafka.session import _Session
 from stream.kafka.shared import SharedMembership
-from stream.kafka.transactions import SLOW_SECONDS, EndTxnRetryDetector
 from stream.model.ports import unit_of
-from stream.native.messages import Taker, first_repeat, next_offsets, places_of, produce_all
-from stream.records.record import OutputColumn, Outputs, Partition, Record
+from stream.records.record import OutputColumn, Outputs, Partition
 from tests.stream.kafka.messages import FakeMessage
-
-
-def test_messages_become_records() -> None:
-    told = [FakeMessage(1, 7, key=b"k", headers=[("h", b"x")]), FakeMessage(0, 3, value=None)]
-    records, wrong = Taker().take(told)  # type: ignore[arg-type]
-    assert wrong is None
-    assert records == [
-        Record(Partition("t", 1), 7, b"v", b"k", (("h", b"x"),), 9),
-        Record(Partition("t", 0), 3, None, None, (), 9),
-    ]
-
-
-def test_records_before_an_error_are_not_lost() -> None:
-    wrong: Any = FakeMessage(0, 2, error=KafkaError(KafkaError._ALL_BROKERS_DOWN))
-    records, first = Taker().take([FakeMessage(0, 1), wrong, FakeMessage(0, 3)])  # type: ignore[list-item]
-    assert [record.offset for record in records] == [1]
-    assert first is wrong
-
-
-offsets = st.lists(st.tuples(st.integers(0, 3), st.integers(0, 2**62)), max_size=30)
-
-
-@given(offsets)
-def test_places_and_next_offsets_are_those_of_the_records(told: list[tuple[int, int]]) -> None:
-    records = [Record(Partition("t", number), offset, b"") for number, offset in told]
-    assert [tuple(place) for place in places_of(records).tolist()] == told
-    spans = next_offsets(records)
-    assert set(spans) == {record.partition for record in records}
-    for partition, (first, end) in spans.items():
-        mine = [offset for number, offset in told if number == partition.number]
-        assert (first, end) == (mine[0], mine[-1] + 1)
 
 
 @given(st.lists(st.integers(0, 3_000), max_size=30), st.integers(1, 10), st.integers(1_024, 5_000))
@@ -70,21 +35,6 @@ def test_a_batch_is_as_large_as_it_may_be_and_nothing_is_left_out(
     assert sum(map(len, taken)) <= most_bytes or len(taken) == 1
     if late and len(taken) < most:
         assert sum(map(len, taken)) + len(late[0]) > most_bytes
-
-
-def test_a_full_queue_says_how_far_it_came() -> None:
-    sent: list[tuple[Any, ...]] = []
-
-    def produce(*args: Any) -> None:
-        if len(sent) == 2:
-            raise BufferError
-        sent.append(args)
-
-    values, keys = [b"a", b"b", b"c"], [None, b"k", None]
-    assert produce_all(produce, "t", values, keys, [0, 1, 2], 0) == 2
-    assert sent == [("t", b"a", None, 0), ("t", b"b", b"k", 1)]
-    sent.clear()
-    assert produce_all(produce, "t", values, keys, [0, 1, 2], 2) == 3
 
 
 @pytest.mark.parametrize(
@@ -111,89 +61,6 @@ def test_a_refusal_names_the_topics_that_were_written() -> None:
     assert "It was writing a.journal, in.predictions." in str(
         classify(error, {"in.predictions", "a.journal"})
     )
-
-
-# ---- disturbed commits
-
-
-def said(listener: EndTxnRetryDetector, line: str, level: int = logging.DEBUG) -> None:
-    listener.handle(logging.LogRecord("rdkafka", level, "", 0, line, (), None))
-
-
-def test_a_commit_that_was_tried_twice_is_noticed_in_the_clients_log() -> None:
-    listener = EndTxnRetryDetector()
-    said(listener, "ENDTXN [rdkafka#producer-1]: EndTxn returned NO_ERROR in state CommittingTransaction")
-    said(listener, "something else that returned _TRANSPORT")
-    assert not listener.seen
-    said(listener, "ENDTXN: EndTxn returned _TRANSPORT in state CommittingTransaction (may retry)")
-    assert "_TRANSPORT" in listener.seen
-
-
-def test_a_client_that_does_not_come_back_from_a_commit_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(transactions, "COMMIT_SECONDS", 0.01)
-    for_ever = threading.Event()
-
-    class Stuck:
-        def commit_transaction(self, seconds: float) -> None:
-            for_ever.wait()
-
-    commit = transactions._PendingCommit(Stuck(), [], None, set(), lambda seconds: None)  # type: ignore[arg-type]
-    with pytest.raises(Fatal, match="does not come back"):
-        commit.settle()
-    for_ever.set()
-
-
-class Late:
-    """A client that uses all the time it is given, and succeeds at the last moment or not at all."""
-
-    def __init__(self, clock: list[float], offsets_at: int) -> None:
-        self.clock = clock
-        self._left = offsets_at
-
-    def _spend(self, seconds: float) -> None:
-        # A little less: a clock that shows the very end must not buy another attempt.
-        self.clock[0] += 0.999 * seconds
-        raise KafkaException(KafkaError(KafkaError._TIMED_OUT, "late", retriable=True))
-
-    def send_offsets_to_transaction(self, offsets: object, group: object, seconds: float) -> None:
-        self._left -= 1
-        if self._left:
-            self._spend(seconds)
-
-    def commit_transaction(self, seconds: float) -> None:
-        self._spend(seconds)
-
-
-@pytest.mark.parametrize("offsets_at", [0, 1, 2, 3])
-def test_a_commit_is_over_before_its_client_is_given_up(
-    monkeypatch: pytest.MonkeyPatch, offsets_at: int
-) -> None:
-    """A broker that is away for a while must not look like a client that hangs."""
-    clock = [0.0]
-    monkeypatch.setattr("stream.kafka.transactions.time.monotonic", lambda: clock[0])
-    late = Late(clock, offsets_at)
-    commit = transactions._PendingCommit(late, [object()], None, set(), lambda seconds: None)  # type: ignore[arg-type, list-item]
-    with pytest.raises(Abortable, match="late"):
-        commit.settle()
-    assert clock[0] <= 4 * transactions.COMMIT_SECONDS
-
-
-def test_a_commit_that_took_much_longer_than_usual_is_suspected() -> None:
-    listener = EndTxnRetryDetector()
-    for _ in range(20):
-        listener.took(0.01)
-    assert not listener.seen
-    listener.took(SLOW_SECONDS / 2)
-    assert not listener.seen
-    listener.took(2 * SLOW_SECONDS)
-    assert "took" in listener.seen
-
-
-def test_the_first_commits_are_slow_for_other_reasons() -> None:
-    listener = EndTxnRetryDetector()
-    for _ in range(8):
-        listener.took(9.0)
-    assert not listener.seen
 
 
 @pytest.mark.parametrize("kind", [Consumer, Producer])
@@ -326,16 +193,3 @@ def test_who_is_leaving_takes_no_partitions() -> None:
     whole._is_leaving, whole._has_lock = True, False
     whole._on_assign(Told(), [TopicPartition("a.journal", 0)])  # type: ignore[arg-type]
     assert not whole.is_active
-
-
-@given(offsets)
-def test_a_record_that_comes_twice_in_a_batch_is_found(told: list[tuple[int, int]]) -> None:
-    records = [Record(Partition("t", number), offset, b"") for number, offset in told]
-    ends: dict[int, int] = {}
-    expected = None
-    for record in records:
-        if record.offset <= ends.get(record.partition.number, -1):
-            expected = record
-            break
-        ends[record.partition.number] = record.offset
-    assert first_repeat(records) is expected

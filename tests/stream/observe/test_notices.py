@@ -2,24 +2,16 @@
 
 import json
 import logging
-import signal
 import threading
-from collections.abc import Callable, Iterator
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stream.broker import Broker
-from stream.config import Agent, Config, Kafka, Log, LogFormat, LogLevel, MetricsSettings
-from stream.events import IGNORED, AttributeRetired, FieldNoted, RecordRejected
-from stream.faust.agent import espalier_app
-from stream.observe import logs
+from stream.events import IGNORED, AttributeRetired, FieldNoted
 from stream.observe.notices import EVERY_SECONDS, Notices
 from stream.records.dead_letters import MOST_PAIRS, OTHER
-from stream.records.remedies import IGNORED_FIELDS, REMEDIES, remedy
-from tests.architecture.reasons import reasons_in_code
-from tests.contract.rigs import KafkaRig
+from tests.stream.observe.rejected_records import dropped, extra
 
 
 class Clock:
@@ -39,17 +31,6 @@ def clock() -> Clock:
 def notices(clock: Clock, caplog: pytest.LogCaptureFixture) -> Notices:
     caplog.set_level(logging.INFO)
     return Notices(clock)
-
-
-def dropped(
-    reason: str = "wrong_type", field: str = "tags", offset: int = 17, agent: str = "a"
-) -> RecordRejected:
-    return RecordRejected(agent, reason, 3, offset, "in", field, f'the field "{field}" holds an array.')
-
-
-def extra(record: logging.LogRecord, *names: str) -> tuple[object, ...]:
-    """Return what a record of the log says beside its message."""
-    return tuple(vars(record)[name] for name in names)
 
 
 def lines(caplog: pytest.LogCaptureFixture) -> list[str]:
@@ -221,88 +202,3 @@ def test_a_retired_attribute_is_a_warning_once_with_what_to_do(
     assert first.startswith('the attribute "user_id" has more than 1,024 values and is ignored from here on.')
     assert 'set ignore = ["user_id"] in [[agent]]' in first
     assert "declare it numeric in [agent.schema]" in second
-
-
-# ---- remedies
-
-
-def test_every_reason_has_a_remedy_and_there_is_no_other() -> None:
-    assert set(REMEDIES) == reasons_in_code()
-    assert set(IGNORED_FIELDS) == set(IGNORED)
-
-
-@pytest.mark.parametrize("reason", REMEDIES)
-def test_a_remedy_is_a_sentence_that_names_the_field_or_none(reason: str) -> None:
-    for text in (remedy(reason), remedy(reason, "user_id"), remedy(reason, "n" * 100)):
-        assert text[0].isupper() and text.endswith(".")
-        assert "{" not in text.replace('{"a": 1', "")
-    assert ('"user_id"' in remedy(reason, "user_id")) == ("{name}" in REMEDIES[reason])
-
-
-def test_the_name_of_a_field_is_written_as_its_producer_wrote_it() -> None:
-    assert '"größe"' in remedy("missing_value", "größe")
-
-
-# ---- as they are written
-
-
-@pytest.fixture
-def root() -> Iterator[None]:
-    logger = logging.getLogger()
-    before, level, switch = logger.handlers[:], logger.level, signal.getsignal(signal.SIGUSR1)
-    yield
-    logger.handlers[:] = before
-    logger.setLevel(level)
-    signal.signal(signal.SIGUSR1, switch)
-
-
-def test_a_line_of_json_has_reason_field_and_position(root: None, capsys: pytest.CaptureFixture[str]) -> None:
-    logs.start(Log(LogLevel.WARNING, LogFormat.JSON))
-    Notices().observe(dropped(field="t\x1b[2J"))
-    (line,) = capsys.readouterr().err.splitlines()
-    told = json.loads(line)
-    assert (told["agent"], told["partition"], told["offset"]) == ("a", "in/3", 17)
-    assert (told["reason"], told["field"], told["level"]) == ("wrong_type", "t\x1b[2J", "warning")
-
-
-def test_a_name_in_a_record_cannot_move_the_cursor(root: None, capsys: pytest.CaptureFixture[str]) -> None:
-    logs.start(Log())
-    Notices().observe(dropped(field="t\x1b[2J\u202e\nx"))
-    (line,) = capsys.readouterr().err.splitlines()
-    assert line.isprintable()
-    assert "t\\x1b[2J\\u202e\\nx" in line
-    assert line.endswith("[agent=a partition=in/3 offset=17]")
-
-
-# ---- in the engines
-
-
-@pytest.mark.broker
-def test_faust_agents_in_an_application_of_ones_own_log_dead_letters(
-    broker: Broker, topics: Callable[[str], str], caplog: pytest.LogCaptureFixture
-) -> None:
-    agent = Agent(name=topics("a"), input=topics("in"))
-    config = Config(
-        agents=(agent,), kafka=Kafka(broker.bootstrap_servers), metrics=MetricsSettings(enabled=False)
-    )
-    app = espalier_app(config)
-    (carrier,) = [one.fun.__self__ for name, one in app.agents.items() if name == agent.name]
-    rig = KafkaRig(broker.bootstrap_servers)
-    rig.create([agent], 1)
-    for value in (b"{", b'{"class": ""}', b"{", b"{"):
-        rig.produce(agent.input, value)
-    rig.flush()
-    stop = threading.Event()
-    thread = threading.Thread(target=carrier._work, args=(stop,), daemon=True)
-    carrier._in_loop = lambda coroutine: coroutine.close()
-    thread.start()
-    rig.wait_for({agent.topics.dead_letters: 4})
-    stop.set()
-    thread.join(30)
-    warned = [record for record in caplog.records if record.name == "espalier"]
-    assert [record.getMessage().split(":")[0] for record in warned] == [
-        "dead letter (json_syntax)",
-        "dead letter (bad_label)",
-        "4 dead letters in 1 s",
-    ]
-    assert [extra(record, "offset") for record in warned[:2]] == [(0,), (1,)]

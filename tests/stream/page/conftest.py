@@ -1,4 +1,7 @@
-"""A real Chromium for the tests of the page; with ESPALIER_REQUIRE_OBSERVE=1 its absence is a failure."""
+"""Fixtures for the tests of the page: a real Chromium, and an agent to look at.
+
+With ESPALIER_REQUIRE_OBSERVE=1 it is a failure that there is no browser.
+"""
 
 import shutil
 from collections.abc import Iterator
@@ -7,7 +10,9 @@ import pytest
 from playwright.sync_api import Browser, Page, expect, sync_playwright
 from playwright.sync_api import Error as PlaywrightError
 
+from stream.demo.generators import loans
 from tests.needs import OBSERVE, missing
+from tests.stream.page.garden import Garden, garden
 
 NAMES = ("chromium", "chromium-browser", "google-chrome")
 PATIENCE_MS = 45_000
@@ -54,3 +59,12 @@ def page(browser: Browser, expected_complaints: set[str]) -> Iterator[Page]:
         one.on("pageerror", lambda error: complaints.append(str(error)))
         yield one
     assert [text for text in complaints if text not in expected_complaints] == []
+
+
+@pytest.fixture
+def one() -> Iterator[Garden]:
+    """An agent that has learned 100 records, with its page."""
+    with garden() as planted:
+        planted.bed.learn_stream(loans(1), 100)
+        planted.presenter.tick()
+        yield planted

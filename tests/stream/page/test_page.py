@@ -1,64 +1,17 @@
-"""The live page, in a real browser."""
+"""The live page, in a real browser: trees, predictions, agents and the connection."""
 
 import time
 from itertools import islice
-from typing import Any
 
-import pytest
-from playwright.sync_api import Browser, Dialog, Page, expect
+from playwright.sync_api import Page, expect
 
 from learners.id5r.learner import ID5R
-from learners.id5r.options import CoreOptions
-from learners.outline import Leaf, Outline, Split, size, walk
-from stream.broker.process import wait_until
+from learners.outline import Split, size
 from stream.config import Agent, Scope
 from stream.demo.generators import loans
 from stream.events import Rebalanced
 from tests.stream.page.garden import Bed, Planted, described, full_tree, garden
-
-NODES_ON_THE_PAGE = """() => [...document.querySelectorAll("#nodes .node")].map((g) => {
-  const node = g.node.node;
-  const way = [];
-  for (let one = node; one.up; one = one.up) way.unshift([one.up.test.attribute, one.value]);
-  return [way, node.test ? node.test.attribute : null, node.answer ?? null, node.counts];
-})"""
-
-
-HIDE = """(hidden) => {
-  Object.defineProperty(document, "hidden", { get: () => hidden, configurable: true });
-  document.dispatchEvent(new Event("visibilitychange"));
-}"""
-
-
-def on_the_page(page: Page) -> list[list[Any]]:
-    """Every node that is drawn: the way to it, its test, its answer, its counts."""
-    nodes: list[list[Any]] = page.evaluate(NODES_ON_THE_PAGE)
-    return nodes
-
-
-def in_the_outline(outline: Outline | None) -> list[list[Any]]:
-    return [
-        [
-            [[test.attribute, value] for test, value in path],
-            node.test.attribute if isinstance(node, Split) else None,
-            node.answer if isinstance(node, Leaf) else None,
-            dict(node.counts),
-        ]
-        for path, node in walk(outline)
-    ]
-
-
-def wait_for_version(page: Page, version: int) -> None:
-    expect(page.locator("#tree")).to_have_attribute("data-version", str(version))
-
-
-def open_all(page: Page) -> None:
-    page.get_by_role("button", name="Open all").click()
-
-
-def grown(bed: Bed, records: int = 300) -> Bed:
-    bed.learn_stream(loans(1), records)
-    return bed
+from tests.stream.page.reading import grown, in_the_outline, on_the_page, open_all, wait_for_version
 
 
 def test_the_tree_on_the_page_is_the_outline_with_its_counts(page: Page) -> None:
@@ -124,135 +77,6 @@ def test_a_model_that_is_restored_keeps_what_was_seen_of_it(page: Page) -> None:
         assert page.locator("#changes li").count() > told
 
 
-def test_a_change_comes_to_the_page_by_itself_with_the_record_that_caused_it(page: Page) -> None:
-    with garden() as one:
-        bed = grown(one.bed)
-        page.goto(one.address)
-        wait_for_version(page, bed.version)
-        rest = map(described, islice(loans(1), 300, None))
-        while not bed.learn(*next(rest), identity="the cause"):
-            pass
-        expect(page.locator("#changes li").first).to_contain_text(
-            "by record the cause, applications/0 offset"
-        )
-        wait_for_version(page, bed.version)
-
-
-def test_the_slider_shows_an_older_version_and_live_leads_back(page: Page) -> None:
-    with garden() as one:
-        bed, then = one.bed, {}
-        for values, label in map(described, islice(loans(1), 120)):
-            if bed.learn(values, label):
-                then[bed.version] = in_the_outline(bed.learner.outline())
-                one.presenter.tick()
-        page.goto(one.address)
-        wait_for_version(page, bed.version)
-        page.locator("#slider").focus()
-        for _ in range(5):
-            page.keyboard.press("ArrowLeft")
-        open_all(page)
-        older = bed.version - 5
-        wait_for_version(page, older)
-        assert on_the_page(page) == then[older]
-        expect(page.locator("#old")).to_have_text(f"version {older} of {bed.version}")
-        expect(page.locator("#live")).to_have_attribute("aria-pressed", "false")
-        page.get_by_role("button", name="live").click()
-        wait_for_version(page, bed.version)
-        expect(page.locator("#old")).to_be_hidden()
-
-
-def test_the_button_plays_the_versions_to_the_newest_and_can_be_stopped(page: Page) -> None:
-    with garden() as one:
-        grown(one.bed, 120)
-        assert one.bed.version > 6
-        page.goto(one.address)
-        wait_for_version(page, one.bed.version)
-        page.locator("#slider").focus()
-        page.keyboard.press("Home")
-        expect(page.locator("#old")).to_be_visible()
-        first = page.locator("#old").inner_text()
-        page.get_by_role("button", name="Play the versions").click()
-        expect(page.locator("#old")).not_to_have_text(first)
-        page.get_by_role("button", name="Stop playing").click()
-        stopped = page.locator("#slider").input_value()
-        page.get_by_role("button", name="Play the versions").click()
-        expect(page.locator("#slider")).not_to_have_value(stopped)
-        # It ends by itself with the newest, and the button is what it was.
-        wait_for_version(page, one.bed.version)
-        expect(page.get_by_role("button", name="Play the versions")).to_be_visible()
-
-
-@pytest.mark.parametrize("motion", ["reduce", "no-preference"])
-def test_nodes_move_to_their_new_places_unless_the_system_asks_for_rest(
-    browser: Browser, motion: str
-) -> None:
-    with garden() as one, browser.new_context(reduced_motion=motion) as context:  # type: ignore[arg-type]
-        grown(one.bed, 300)
-        page = context.new_page()
-        page.goto(one.address)
-        wait_for_version(page, one.bed.version)
-        page.get_by_role("button", name="Tidy").click()
-        frames = page.evaluate(
-            """async () => {
-              const places = () => [...document.querySelectorAll("#nodes .node")]
-                .map((node) => node.getAttribute("transform")).join(" ");
-              const frame = () => new Promise((done) => requestAnimationFrame(done));
-              await frame();
-              const click = new MouseEvent("click", { bubbles: true });
-              document.querySelector("#nodes .node").dispatchEvent(click);
-              const seen = new Set();
-              const end = performance.now() + 800;
-              while (performance.now() < end) { await frame(); seen.add(places()); }
-              return seen.size;
-            }"""
-        )
-        assert (frames > 2) == (motion == "no-preference"), frames
-
-
-def test_a_tree_can_be_held_while_it_grows(page: Page) -> None:
-    with garden() as one:
-        bed = grown(one.bed, 100)
-        page.goto(one.address)
-        wait_for_version(page, bed.version)
-        held = bed.version
-        page.get_by_role("button", name="live").click()
-        expect(page.locator("#old")).to_be_visible()
-        bed.learn_stream(loans(3), 100)
-        assert bed.version > held
-        expect(page.locator("#f-records")).to_have_text("200")
-        expect(page.locator("#tree")).to_have_attribute("data-version", str(held))
-        page.get_by_role("button", name="live").click()
-        wait_for_version(page, bed.version)
-
-
-def test_a_page_that_nobody_looks_at_leaves_and_comes_back(page: Page) -> None:
-    with garden() as one:
-        bed = grown(one.bed, 60)
-        page.clock.install()
-        page.goto(one.address)
-        wait_for_version(page, bed.version)
-        page.evaluate(HIDE, True)
-        page.clock.fast_forward(30_000)
-        assert wait_until(lambda: one.hub.viewers == 0, 45)
-        grown(bed, 40)
-        page.evaluate(HIDE, False)
-        assert wait_until(lambda: one.hub.viewers == 1, 45)
-        wait_for_version(page, bed.version)
-
-
-def test_a_change_in_the_list_leads_to_its_version(page: Page) -> None:
-    with garden() as one:
-        for values, label in map(described, islice(loans(1), 150)):
-            one.bed.learn(values, label)
-            one.presenter.tick()
-        page.goto(one.address)
-        wait_for_version(page, one.bed.version)
-        entry = page.locator("#changes li button").nth(6)
-        version = entry.evaluate("(button) => button.told.version")
-        entry.click()
-        wait_for_version(page, version)
-
-
 def test_the_form_answers_as_the_learner_does_and_lights_the_path(page: Page) -> None:
     with garden() as one:
         bed = grown(one.bed, 900)
@@ -289,116 +113,6 @@ def test_a_value_that_was_never_seen_and_one_that_is_missing_are_answered_and_ex
         expect(page.locator("#answer")).to_contain_text("never seen there")
 
 
-HOSTILE = (
-    "<img src=x onerror=alert(1)>",
-    "</script><script>alert(1)</script>",
-    "javascript:alert(1)",
-    "'\"&lt;b&gt;\u202egnp\u0000",
-    "__proto__",
-)
-
-
-def test_hostile_names_and_values_stay_text(page: Page) -> None:
-    dialogs: list[str] = []
-
-    def note(dialog: Dialog) -> None:
-        dialogs.append(dialog.message)
-        dialog.dismiss()
-
-    page.on("dialog", note)
-    learner = ID5R(options=CoreOptions(significance=None, min_records_per_value=0))
-    with garden(learner=learner) as one:
-        page.goto(one.address)
-        for n in range(40):
-            values = {name: HOSTILE[(n + place) % 5] for place, name in enumerate(HOSTILE)}
-            one.bed.learn(values, HOSTILE[n % 3], identity=HOSTILE[n % 5])
-        wait_for_version(page, one.bed.version)
-        open_all(page)
-        assert [node[:3] for node in on_the_page(page)] == [
-            node[:3] for node in in_the_outline(learner.outline())
-        ]
-        page.locator(".node").first.hover()
-        page.get_by_role("button", name="Answer", exact=True).click()
-        expect(page.locator("#answer b")).not_to_be_empty()
-        expect(page.locator("#changes li").first).to_contain_text("by record")
-        made = page.evaluate("[...document.querySelectorAll('script, img, b[onclick], iframe')].length")
-        assert made == 2, "one script and one image are the page's own"
-        assert dialogs == []
-        assert page.evaluate("({}).polluted === undefined && Object.keys(Object.prototype).length === 0")
-
-
-def test_the_tree_can_be_walked_opened_and_closed_by_keys_alone(page: Page) -> None:
-    with garden() as one:
-        grown(one.bed, 600)
-        page.goto(one.address)
-        wait_for_version(page, one.bed.version)
-        page.keyboard.press("Tab")
-        page.keyboard.press("Enter")  # skip to the tree
-        page.locator("#open-some").focus()
-        for _ in range(6):
-            page.keyboard.press("Tab")
-            if page.evaluate("document.activeElement.getAttribute('role')") == "treeitem":
-                break
-        focused = "document.activeElement.getAttribute('aria-label')"
-        assert "asks" in page.evaluate(focused)
-        drawn = page.locator("#nodes .node").count()
-        page.keyboard.press("ArrowLeft")
-        assert page.locator("#nodes .node").count() == 1
-        assert page.evaluate("document.activeElement.getAttribute('aria-expanded')") == "false"
-        page.keyboard.press("ArrowRight")
-        assert page.locator("#nodes .node").count() == drawn
-        page.keyboard.press("ArrowRight")
-        assert page.evaluate("document.activeElement.getAttribute('aria-level')") == "2"
-        seen = {page.evaluate(focused)}
-        for _ in range(drawn - 2):
-            page.keyboard.press("ArrowDown")
-            seen.add(page.evaluate(focused))
-        assert len(seen) > drawn // 2
-        page.keyboard.press("Home")
-        before = page.locator("#zoom").text_content()
-        page.keyboard.press("-")
-        assert page.locator("#zoom").text_content() != before
-        page.keyboard.press("0")
-        assert page.locator("#zoom").text_content() == before
-
-
-def test_every_control_has_a_name_and_every_node_says_what_it_is(page: Page) -> None:
-    with garden() as one:
-        grown(one.bed)
-        page.goto(one.address)
-        wait_for_version(page, one.bed.version)
-        nameless = page.evaluate(
-            """() => [...document.querySelectorAll("button, input, select, [role=treeitem], svg[role=img]")]
-              .filter((one) => one.offsetParent !== null || one.ownerSVGElement)
-              .filter((one) => !one.getAttribute("aria-label") && !one.textContent.trim())
-              .filter((one) => !one.labels?.length)
-              .map((one) => one.outerHTML)"""
-        )
-        assert nameless == []
-        assert page.evaluate("document.documentElement.lang") == "en"
-
-
-def test_zoom_and_pan_by_the_pointer_move_the_drawing_and_fit_brings_it_back(page: Page) -> None:
-    with garden() as one:
-        grown(one.bed)
-        page.goto(one.address)
-        wait_for_version(page, one.bed.version)
-        world = page.locator("#world")
-        first = world.get_attribute("transform")
-        box = page.locator("#stage").bounding_box()
-        assert box is not None
-        page.mouse.move(box["x"] + box["width"] / 2, box["y"] + 30)
-        page.mouse.wheel(0, -200)
-        expect(world).not_to_have_attribute("transform", str(first))
-        zoomed = world.get_attribute("transform")
-        page.mouse.down()
-        page.mouse.move(box["x"] + box["width"] / 2 + 80, box["y"] + 60, steps=4)
-        page.mouse.up()
-        assert world.get_attribute("transform") != zoomed
-        page.get_by_role("button", name="Fit").click()
-        assert world.get_attribute("transform") == first
-
-
 def test_each_agent_has_its_tree_figures_and_changes(page: Page) -> None:
     agents = (
         Agent(name="exact", input="applications"),
@@ -426,30 +140,6 @@ def test_models_of_partitions_can_be_chosen_from(page: Page) -> None:
         page.goto(one.address)
         page.get_by_label("model").select_option("in/1")
         wait_for_version(page, beds[1].version)
-
-
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_text_stands_out_from_its_ground_in_either_light(browser: Browser, scheme: str) -> None:
-    with garden() as one, browser.new_context(color_scheme=scheme) as context:  # type: ignore[arg-type]
-        grown(one.bed, 60)
-        page = context.new_page()
-        page.goto(one.address)
-        ratios = page.evaluate(
-            """() => {
-              const ground = getComputedStyle(document.querySelector(".panel")).backgroundColor;
-              const light = (text) => {
-                const [r, g, b] = text.match(/[\\d.]+/g).map((n) => Number(n) / 255)
-                  .map((c) => (c <= 0.03928 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4));
-                return 0.2126 * r + 0.7152 * g + 0.0722 * b;
-              };
-              return ["h2", ".sub", ".figures dt", "#when"].map((name) => {
-                const [a, b] = [light(getComputedStyle(document.querySelector(name)).color), light(ground)];
-                return (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05);
-              });
-            }"""
-        )
-        # What WCAG asks for text of this size (level AA).
-        assert min(ratios) > 4.5, ratios
 
 
 def test_a_tree_of_a_thousand_nodes_can_be_read_and_opened_whole(page: Page) -> None:
