@@ -2,11 +2,11 @@
 
 `settings` has what can be set. `reader` makes it from a file (`lines` knows where in it things stand) and
 from the environment (`environment`), and notes in a `draft` all that is wrong; `rules` and `properties` have
-what must hold beyond types. `show` and `docs` print what is in effect and what there is. Nothing else in
-Espalier reads the environment.
+what must hold beyond types, and `timeouts` computes every timeout. `show` and `docs` print what is in effect
+and what there is. Nothing else in Espalier reads the environment.
 """
 
-from stream.config.properties import Properties, PropertyValue
+from stream.config.properties import Properties
 from stream.config.reader import Loaded, load, parse, read
 from stream.config.settings import (
     Agent,
@@ -25,6 +25,7 @@ from stream.config.settings import (
     State,
     TreeChanges,
 )
+from stream.config.timeouts import PropertyValue, Timeouts
 
 __all__ = [
     "Agent",
@@ -44,6 +45,7 @@ __all__ = [
     "PropertyValue",
     "Scope",
     "State",
+    "Timeouts",
     "TreeChanges",
     "load",
     "parse",

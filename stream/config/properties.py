@@ -1,14 +1,12 @@
 """Properties of the Kafka client: which are secret, and which would break what Espalier promises."""
 
-import re
 from collections.abc import Iterator, Mapping
 from fnmatch import fnmatchcase
 from types import MappingProxyType
 from typing import NamedTuple
 
 from stream.config.messages import quoted
-
-PropertyValue = str | int | float | bool
+from stream.config.timeouts import PropertyValue, contradictions
 
 HIDDEN = "***"
 """What is shown in the place of a secret."""
@@ -29,10 +27,6 @@ ENDING_IN_FILE = (
     "sasl.oauthbearer.assertion.private.key.file",
 )
 """The properties whose own name ends like that of a variable which names a file."""
-
-
-PATIENCE_MS = 30_000
-"""How long the client waits for a message to be written, and the broker for a transaction, unless told."""
 
 
 class Rule(NamedTuple):
@@ -79,8 +73,6 @@ _BROKERS_OWN = (
     "group.protocol.type",
 )
 """What a member of a group cannot say about itself with the protocol of KIP-848."""
-
-_DIGITS = re.compile("[0-9]{1,12}")
 
 
 class Properties(Mapping[str, PropertyValue]):
@@ -138,7 +130,7 @@ def objections(properties: Mapping[str, PropertyValue]) -> Iterator[tuple[str, s
             yield name, f'"{name}" must be {choice}, not {quoted(text_of(value))}: {rule.reason}'
         else:
             yield name, f'"{name}" cannot be set here: {rule.reason}'
-    yield from _too_long_waits(properties)
+    yield from contradictions(properties)
     if properties.get("group.protocol") == "consumer":
         for name in _BROKERS_OWN:
             if name in properties:
@@ -148,23 +140,3 @@ def objections(properties: Mapping[str, PropertyValue]) -> Iterator[tuple[str, s
 def _spelled_out(value: PropertyValue) -> str | None:
     """Return the word for the other ways in which librdkafka takes a yes or a no."""
     return {"1": "true", "t": "true", "0": "false", "f": "false"}.get(text_of(value).lower())
-
-
-def _too_long_waits(properties: Mapping[str, PropertyValue]) -> Iterator[tuple[str, str]]:
-    """A message must not be waited for longer than its transaction: the client refuses to start so."""
-    waits = {
-        name: milliseconds
-        for name in ("transaction.timeout.ms", "message.timeout.ms", "delivery.timeout.ms")
-        if (milliseconds := _milliseconds(properties.get(name))) is not None
-    }
-    transaction = waits.pop("transaction.timeout.ms", PATIENCE_MS)
-    for name, milliseconds in (waits or {"message.timeout.ms": PATIENCE_MS}).items():
-        if milliseconds > transaction:
-            blamed = name if name in waits else "transaction.timeout.ms"
-            waiting = f'"{name}" is {milliseconds} and "transaction.timeout.ms" {transaction}'
-            yield blamed, f"{waiting}. It must not be longer"
-
-
-def _milliseconds(value: PropertyValue | None) -> int | None:
-    found = None if value is None else _DIGITS.fullmatch(text_of(value))
-    return int(found.group()) if found else None

@@ -16,9 +16,10 @@ from learners.schema import Attribute, Schema
 from stream.config.collecting import Draft, Read, Unusable
 from stream.config.environment import Given, from_environment
 from stream.config.messages import alternatives, choice, quoted, type_in_words, value_in_words
-from stream.config.properties import Properties, PropertyValue
+from stream.config.properties import Properties
 from stream.config.rules import check
 from stream.config.settings import DEFAULT_LEARNER, Agent, Config, Kafka
+from stream.config.timeouts import PropertyValue
 from stream.config.toml_positions import KeyPath, locate
 from stream.errors import ConfigError, Problem
 

@@ -8,7 +8,7 @@ from concurrent.futures import Future
 from confluent_kafka import Consumer, KafkaException, TopicPartition
 from confluent_kafka.admin import AdminClient
 
-from stream.config import Agent, Kafka, State
+from stream.config import Agent, Kafka, State, Timeouts
 from stream.errors import Abortable, StateError
 from stream.events import RestoreFinished, RestoreProgress, Snapshotted
 from stream.kafka.client_errors import classify
@@ -28,9 +28,8 @@ from stream.state.snapshots import Snapshots
 
 log = logging.getLogger(__name__)
 
-JOURNAL_SECONDS = 30.0
-"""How long a restore waits for the journal and the committed offsets to agree: the broker writes the markers
-of one transaction to one partition after another."""
+JOURNAL_SECONDS = Timeouts().marker_seconds
+"""How long a restore waits for the journal and the committed offsets to agree, after the journal was read."""
 TELL_SECONDS = 2.0
 
 CompletedSnapshots = list[tuple[Unit, Manifest]]
@@ -133,7 +132,7 @@ class CheckpointManager:
 
     def _stand(self, unit: Unit, committed: dict[int, int]) -> tuple[Snapshots, Standing]:
         """Return a model that has reached what was committed, and the snapshots it has."""
-        deadline = time.monotonic() + JOURNAL_SECONDS
+        deadline: float | None = None
         while True:
             snapshots = Snapshots(unit.model, self._read(self._agent.topics.snapshots, unit, 0))
             restored = restore(
@@ -144,6 +143,9 @@ class CheckpointManager:
             )
             state = restored.processor.next_offsets
             behind = _behind(state, committed)
+            # From here on: reading to the end has waited for transactions that were open, however long.
+            if deadline is None:
+                deadline = time.monotonic() + JOURNAL_SECONDS
             if not behind:
                 self._wait_for_offsets(unit, state, committed, deadline)
                 return snapshots, restored

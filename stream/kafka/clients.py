@@ -8,7 +8,9 @@ from typing import NamedTuple, TypeVar
 from confluent_kafka import Consumer, KafkaException, Message, Producer
 from confluent_kafka.admin import AdminClient
 
-from stream.config import Kafka
+from stream.config import Kafka, Timeouts
+from stream.config.timeouts import LINGER_MS
+from stream.config.timeouts import REQUEST_SECONDS as REQUEST_SECONDS
 from stream.errors import BrokerUnavailable, ConfigError, Problem
 from stream.native.messages import headers_of
 from stream.records.record import Output, Partition, Record
@@ -19,8 +21,6 @@ ClientSettings = dict[str, str | int | float | bool]
 
 MAX_MESSAGE_BYTES = 32 << 20
 """The largest message we write; `espalier topics create` makes topics that take it."""
-REQUEST_SECONDS = 15.0
-"""How long one question to a broker may take. A client asks a dead broker for minutes unless it is told."""
 
 
 def base_settings(kafka: Kafka) -> ClientSettings:
@@ -31,6 +31,7 @@ def base_settings(kafka: Kafka) -> ClientSettings:
 def consumer_settings(kafka: Kafka, group: str) -> ClientSettings:
     """Return the settings of a consumer whose offsets go into transactions."""
     return {
+        **_group_timeouts(kafka),
         "auto.offset.reset": "earliest",
         # Bounded: what the client fetches ahead is memory of ours.
         "queued.max.messages.kbytes": 32_768,
@@ -43,10 +44,22 @@ def consumer_settings(kafka: Kafka, group: str) -> ClientSettings:
     }
 
 
+def _group_timeouts(kafka: Kafka) -> ClientSettings:
+    """Return the timeouts of a group's member, which a consumer without a group must agree on as well."""
+    timeouts = Timeouts.of(kafka.properties)
+    settings: ClientSettings = {"max.poll.interval.ms": timeouts.max_poll_ms}
+    if kafka.properties.get("group.protocol") != "consumer":
+        # With KIP-848 the broker decides these, and the client refuses them.
+        settings["session.timeout.ms"] = timeouts.session_ms
+        settings["heartbeat.interval.ms"] = timeouts.heartbeat_ms
+    return settings
+
+
 def producer_settings(kafka: Kafka, transactional_id: str) -> ClientSettings:
     """Return the settings of a transactional producer."""
+    timeouts = Timeouts.of(kafka.properties)
     return {
-        "linger.ms": 5,
+        "linger.ms": LINGER_MS,
         "compression.type": "lz4",
         "queue.buffering.max.kbytes": 131_072,
         "message.max.bytes": MAX_MESSAGE_BYTES,
@@ -54,8 +67,8 @@ def producer_settings(kafka: Kafka, transactional_id: str) -> ClientSettings:
         # client's default of 100 ms between tries would make every small transaction that slow.
         "retry.backoff.ms": 1,
         "retry.backoff.max.ms": 1_000,
-        "transaction.timeout.ms": 15_000,
-        "message.timeout.ms": 15_000,
+        "transaction.timeout.ms": timeouts.transaction_ms,
+        "message.timeout.ms": timeouts.message_ms,
         **base_settings(kafka),
         "transactional.id": transactional_id,
         "enable.idempotence": True,
@@ -63,16 +76,6 @@ def producer_settings(kafka: Kafka, transactional_id: str) -> ClientSettings:
         # A commit fails if any message did; reports of success would cost a call for each message.
         "delivery.report.only.error": True,
     }
-
-
-def transaction_seconds(kafka: Kafka) -> float:
-    """Return how long a transaction can stay open after its producer has died.
-
-    That is its timeout, and the time until the broker looks for such transactions, which it does every ten
-    seconds by default.
-    """
-    timeout = producer_settings(kafka, "")["transaction.timeout.ms"]
-    return float(timeout) / 1_000 + 2 * REQUEST_SECONDS
 
 
 class Clients(NamedTuple):

@@ -5,12 +5,12 @@ from typing import ClassVar
 
 from confluent_kafka import OFFSET_BEGINNING, Consumer, TopicPartition
 
-from stream.config import Agent, Batch, Kafka
+from stream.config import Agent, Batch, Kafka, Timeouts
 from stream.errors import Abortable, StateError
 from stream.events import Rebalanced
 from stream.kafka.batch_poller import IDLE_SECONDS, BatchPoller, error_of, gone
 from stream.kafka.clients import CONFLUENT, Clients, client
-from stream.kafka.membership import _group_settings, _leave, _nothing
+from stream.kafka.membership import _leave, _nothing, group_settings
 from stream.kafka.offsets import lag_of, stable_offsets
 from stream.kafka.topics import TopicAdmin
 from stream.model.number_hints import Observe
@@ -40,7 +40,7 @@ class ExclusiveMembership:
         self._revoked: list[Unit] = []
         self._inputs = self._input_partitions()
         self._look_again = time.monotonic() + LOOK_AGAIN_SECONDS
-        self._lock = client(clients.consumer, _group_settings(kafka, agent.group))
+        self._lock = client(clients.consumer, group_settings(kafka, agent.group))
         self._lock.subscribe(
             [agent.topics.journal],
             on_assign=self._on_assign,
@@ -106,8 +106,8 @@ class ExclusiveMembership:
         return self._unit
 
     def committed(self, unit: Unit) -> dict[int, int]:
-        places = [TopicPartition(self._agent.input, number) for number in range(self._inputs)]
-        return stable_offsets(self._lock, places)
+        partitions = [TopicPartition(self._agent.input, number) for number in range(self._inputs)]
+        return stable_offsets(self._lock, partitions, Timeouts.of(self._kafka.properties))
 
     def start(self, unit: Unit, next_offsets: dict[int, int]) -> None:
         """Assign ourselves all input partitions, by hand: the group knows only the lock."""
@@ -116,7 +116,7 @@ class ExclusiveMembership:
         if self._reader is not None:
             self._reader.close()
         self._intake = BatchPoller()
-        self._reader = client(self._clients.consumer, _group_settings(self._kafka, self._agent.group))
+        self._reader = client(self._clients.consumer, group_settings(self._kafka, self._agent.group))
         self._reader.assign(
             [
                 TopicPartition(self._agent.input, number, next_offsets.get(number, OFFSET_BEGINNING))

@@ -15,15 +15,13 @@ from typing import ClassVar, Protocol
 
 from confluent_kafka import Consumer, KafkaException
 
-from stream.config import Batch, Kafka
+from stream.config import Batch, Kafka, Timeouts
 from stream.errors import StreamError
 from stream.kafka.batch_poller import IDLE_SECONDS
-from stream.kafka.clients import consumer_settings
+from stream.kafka.clients import ClientSettings, consumer_settings
 from stream.model.ports import Unit
 from stream.records.record import Partition, Record
 
-LEAVE_SECONDS = 3.0
-"""How long leaving a group may take; whoever is still of it then is given up by its session."""
 LEAVE_LOOK_SECONDS = 0.02
 
 
@@ -86,21 +84,19 @@ class Membership(Protocol):
         ...
 
 
-def _group_settings(kafka: Kafka, group: str) -> dict[str, object]:
-    told: dict[str, object] = {
-        # How soon a dead worker is noticed. Brokers allow no less than 6 s unless told otherwise.
-        "session.timeout.ms": 6_000,
-        "heartbeat.interval.ms": 2_000,
+def group_settings(kafka: Kafka, group: str) -> ClientSettings:
+    """Return the settings of a consumer that is a member of its group."""
+    settings: ClientSettings = {
         "partition.assignment.strategy": "cooperative-sticky",
         **consumer_settings(kafka, group),
         # Where to read is what the state says; an input that no longer reaches back must not be skipped over.
         "auto.offset.reset": "error",
     }
-    if told.get("group.protocol") == "consumer":
-        # With KIP-848 the broker decides these, and the client refuses to be told.
+    if settings.get("group.protocol") == "consumer":
+        # With KIP-848 the broker decides these, and the client refuses them.
         for name in ("session.timeout.ms", "heartbeat.interval.ms", "partition.assignment.strategy"):
-            del told[name]
-    return told
+            settings.pop(name, None)
+    return settings
 
 
 def _leave(consumer: Consumer) -> None:
@@ -110,7 +106,7 @@ def _leave(consumer: Consumer) -> None:
     then waits for may have been thrown away by that end: it waits for ever, and no thread of the process goes
     on, for it holds the interpreter meanwhile. So they are told first.
     """
-    deadline = time.monotonic() + LEAVE_SECONDS
+    deadline = time.monotonic() + Timeouts().leave_seconds
     # What a change comes to does not matter any more, nor does an error of the broker's.
     with contextlib.suppress(KafkaException):
         consumer.unsubscribe()

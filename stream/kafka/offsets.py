@@ -5,19 +5,22 @@ from collections.abc import Sequence
 
 from confluent_kafka import Consumer, KafkaException, TopicPartition
 
+from stream.config import Timeouts
 from stream.kafka.client_errors import classify
 from stream.kafka.clients import REQUEST_SECONDS
 from stream.kafka.reading import ends_of
 from stream.records.record import Partition
 
 
-def stable_offsets(consumer: Consumer, partitions: Sequence[TopicPartition]) -> dict[int, int]:
+def stable_offsets(
+    consumer: Consumer, partitions: Sequence[TopicPartition], timeouts: Timeouts
+) -> dict[int, int]:
     """Return what the group has committed, of the partitions that have any; wait for open transactions."""
     try:
-        told = consumer.committed(list(partitions), timeout=2 * REQUEST_SECONDS)
+        committed = consumer.committed(list(partitions), timeout=timeouts.open_transaction_seconds)
     except KafkaException as error:
         raise classify(error) from error
-    return {place.partition: place.offset for place in told if place.offset >= 0}
+    return {place.partition: place.offset for place in committed if place.offset >= 0}
 
 
 def beginning(consumer: Consumer, topic: str, number: int) -> int:

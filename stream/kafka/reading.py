@@ -12,7 +12,7 @@ from confluent_kafka import (
     TopicPartition,
 )
 
-from stream.config import Kafka
+from stream.config import Kafka, Timeouts
 from stream.errors import BrokerUnavailable, EngineError
 from stream.kafka.clients import (
     CONFLUENT,
@@ -22,7 +22,6 @@ from stream.kafka.clients import (
     consumer_settings,
     log,
     record_of,
-    transaction_seconds,
     unavailable,
 )
 from stream.kafka.topics import TopicAdmin
@@ -110,11 +109,12 @@ def read_to_end(
     """
     settings = consumer_settings(kafka, group or f"{partition.topic}.reader")
     consumer = client(clients.consumer, {**settings, "enable.partition.eof": True})
+    timeouts = Timeouts.of(kafka.properties)
     try:
         stop_at = None if end else _stable_end(consumer, kafka, partition)
         # An empty one is read too: who may not read it has to learn so now, and not when it holds something.
         consumer.assign([TopicPartition(partition.topic, partition.number, start)])
-        deadline = time.monotonic() + 2 * REQUEST_SECONDS
+        deadline = time.monotonic() + timeouts.read_seconds
         open_at: int | None = None
         while True:
             for message in consumer.consume(500, 0.05):
@@ -123,14 +123,14 @@ def read_to_end(
                     if stop_at is None or offset < stop_at:
                         yield record_of(message)
                     # From here on: however long somebody learned from the record, the broker was not slow.
-                    deadline, open_at = time.monotonic() + 2 * REQUEST_SECONDS, None
+                    deadline, open_at = time.monotonic() + timeouts.read_seconds, None
                     if stop_at is not None and offset + 1 >= stop_at:
                         return
                 elif error.code() == KafkaError._PARTITION_EOF:
                     stable = offset
                     if stable >= (stop_at or end):
                         return
-                    deadline, open_at = time.monotonic() + transaction_seconds(kafka), stable
+                    deadline, open_at = time.monotonic() + timeouts.open_transaction_seconds, stable
                     log.warning(
                         "%s: a transaction is open at offset %d of %d, waiting for its commit or abort",
                         partition,
@@ -147,8 +147,8 @@ def read_to_end(
                 raise BrokerUnavailable(f"{partition} could not be read to its end in time")
             raise EngineError(
                 f"a transaction has been open at offset {open_at} of {partition} for more than "
-                f"{transaction_seconds(kafka):.0f} s, longer than transaction.timeout.ms allows. Start "
-                'again; if it stays, find it with "kafka-transactions.sh find-hanging" and abort it'
+                f"{timeouts.open_transaction_seconds:.0f} s, longer than transaction.timeout.ms allows. "
+                'Start again; if it stays, find it with "kafka-transactions.sh find-hanging" and abort it'
             )
     finally:
         consumer.close()

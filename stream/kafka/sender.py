@@ -6,9 +6,10 @@ from confluent_kafka import (
     Producer,
 )
 
-from stream.config import Kafka
+from stream.config import Kafka, Timeouts
+from stream.config.timeouts import LINGER_MS
 from stream.errors import EngineError
-from stream.kafka.clients import REQUEST_SECONDS, base_settings, client, send
+from stream.kafka.clients import base_settings, client, send
 from stream.records.record import Headers, Output
 
 
@@ -17,11 +18,12 @@ class Sender:
 
     def __init__(self, kafka: Kafka) -> None:
         self._failed: list[str] = []
+        self._timeouts = Timeouts.of(kafka.properties)
         settings = {
-            "linger.ms": 5,
+            "linger.ms": LINGER_MS,
             **base_settings(kafka),
             "enable.idempotence": True,
-            "message.timeout.ms": 30_000,
+            "message.timeout.ms": self._timeouts.sender_ms,
             "delivery.report.only.error": True,
             "on_delivery": self._note,
         }
@@ -42,7 +44,7 @@ class Sender:
         Raises:
             EngineError: Something has not.
         """
-        left = self._producer.flush(2 * REQUEST_SECONDS)
+        left = self._producer.flush(self._timeouts.sender_ms / 1_000)
         if self._failed or left:
             first = self._failed[0] if self._failed else "no broker took them in time"
             raise EngineError(f"{len(self._failed) + left} records were not delivered: {first}")

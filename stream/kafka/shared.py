@@ -4,11 +4,11 @@ from typing import ClassVar
 
 from confluent_kafka import Consumer, TopicPartition
 
-from stream.config import Agent, Batch, Kafka
+from stream.config import Agent, Batch, Kafka, Timeouts
 from stream.events import Rebalanced
 from stream.kafka.batch_poller import IDLE_SECONDS, BatchPoller
 from stream.kafka.clients import CONFLUENT, Clients, client
-from stream.kafka.membership import _group_settings, _leave, _nothing
+from stream.kafka.membership import _leave, _nothing, group_settings
 from stream.kafka.offsets import beginning, lag_of, seek, stable_offsets
 from stream.model.number_hints import Observe
 from stream.model.ports import Unit, unit_of
@@ -26,13 +26,14 @@ class SharedMembership:
         self.transactional_id = f"{agent.group}.{instance}"
         self.before_leaving = _nothing
         self._agent = agent
+        self._timeouts = Timeouts.of(kafka.properties)
         self._observe = observe
         self._assigned: list[Unit] = []
         self._revoked: list[Unit] = []
         self._owned: set[int] = set()
         self._is_leaving = False
         self._intake = BatchPoller()
-        self._consumer = client(clients.consumer, _group_settings(kafka, agent.group))
+        self._consumer = client(clients.consumer, group_settings(kafka, agent.group))
         self._consumer.subscribe(
             [agent.input], on_assign=self._on_assign, on_revoke=self._on_revoke, on_lost=self._on_lost
         )
@@ -52,7 +53,7 @@ class SharedMembership:
     def _on_assign(self, consumer: Consumer, partitions: list[TopicPartition]) -> None:
         if not partitions or self._is_leaving:
             return
-        stable = stable_offsets(consumer, partitions)
+        stable = stable_offsets(consumer, partitions, self._timeouts)
         places = [TopicPartition(p.topic, p.partition, self._place(stable, p.partition)) for p in partitions]
         consumer.incremental_assign(places)
         # Nothing is read before the model has been restored.
@@ -103,7 +104,8 @@ class SharedMembership:
         return unit_of(self._agent.input, partition.number)
 
     def committed(self, unit: Unit) -> dict[int, int]:
-        return stable_offsets(self._consumer, [TopicPartition(self._agent.input, unit.journal_partition)])
+        partitions = [TopicPartition(self._agent.input, unit.journal_partition)]
+        return stable_offsets(self._consumer, partitions, self._timeouts)
 
     def start(self, unit: Unit, next_offsets: dict[int, int]) -> None:
         """Go to where the state stands, or to the beginning: what was read before may have been dropped."""

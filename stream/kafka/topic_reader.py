@@ -6,15 +6,12 @@ from typing import NamedTuple
 
 from confluent_kafka import Consumer, KafkaError, KafkaException, TopicPartition
 
-from stream.config import Kafka
+from stream.config import Kafka, Timeouts
 from stream.errors import EngineError
 from stream.kafka.clients import consumer_settings, record_of, unavailable
 from stream.kafka.reading import ends_of
 from stream.kafka.topics import TopicAdmin
 from stream.records.record import Partition, Record
-
-PATIENCE = 60.0
-"""How long to wait for a transaction that is open: longer than one can stay so."""
 
 
 class Extent(NamedTuple):
@@ -33,6 +30,7 @@ class TopicReader:
 
     def __init__(self, kafka: Kafka) -> None:
         self._kafka = kafka
+        self._patience_seconds = Timeouts.of(kafka.properties).open_transaction_seconds
 
     def extents(self, topic: str) -> dict[int, Extent]:
         """Return where the partitions of a topic begin and end.
@@ -65,7 +63,7 @@ class TopicReader:
         consumer = Consumer({**settings, "enable.partition.eof": True, "queued.min.messages": 10_000})
         try:
             consumer.assign([TopicPartition(topic, number, extents[number].begin) for number in left])
-            deadline = time.monotonic() + PATIENCE
+            deadline = time.monotonic() + self._patience_seconds
             while left:
                 for message in consumer.consume(1_000, 0.2):
                     error, number, offset = message.error(), message.partition() or 0, message.offset() or 0
@@ -75,13 +73,14 @@ class TopicReader:
                         if number in left and offset < left[number]:
                             yield record_of(message)
                         # From here on: what is done with a record may take its time.
-                        deadline = time.monotonic() + PATIENCE
+                        deadline = time.monotonic() + self._patience_seconds
                     # The end may be a marker of a transaction, which no reader ever sees.
                     if number in left and offset + (error is None) >= left[number]:
                         del left[number]
                 if time.monotonic() > deadline:
                     raise EngineError(
-                        f"{topic} has no end to read to: a transaction has been open for {PATIENCE:.0f} s. "
+                        f"{topic} has no end to read to: a transaction has been open for "
+                        f"{self._patience_seconds:.0f} s. "
                         "A worker may hang; try again when it has ended"
                     )
         finally:

@@ -19,7 +19,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from confluent_kafka import KafkaException, Producer, TopicPartition
 
-from stream.config import Kafka
+from stream.config import Kafka, Timeouts
 from stream.errors import Abortable, EngineError, Fatal
 from stream.kafka.client_errors import classify
 from stream.kafka.clients import CONFLUENT, REQUEST_SECONDS, Clients, client, producer_settings, send
@@ -28,7 +28,6 @@ from stream.records.record import Output, OutputColumn, Outputs
 
 log = logging.getLogger(__name__)
 
-COMMIT_SECONDS = 10.0
 SLOW_TIMES = 10
 """A commit that takes so many times the usual is taken for one that was tried twice."""
 SLOW_SECONDS = 0.25
@@ -83,6 +82,7 @@ class TransactionalWriter:
         self._partitions = partitions
         self._retried = retried
         self._clients = clients
+        self._timeouts = Timeouts.of(kafka.properties)
         self._disturbances = EndTxnRetryDetector()
         self._pending: _PendingCommit | None = None
         self._producer = self._open()
@@ -94,7 +94,7 @@ class TransactionalWriter:
         settings = {**producer_settings(self._kafka, self._id), "debug": "eos", "log_level": 7}
         producer = client(self._clients.producer, settings, logger=logger)
         try:
-            producer.init_transactions(2 * REQUEST_SECONDS)
+            producer.init_transactions(self._timeouts.init_seconds)
         except KafkaException as error:
             raise classify(error) from error
         self._disturbances.seen = ""
@@ -135,7 +135,9 @@ class TransactionalWriter:
                     self._produce(output)
         except (KafkaException, BufferError) as error:
             raise classify(error, _topics_of(outputs)) from error
-        self._pending = _PendingCommit(self._producer, next_offsets, group, _topics_of(outputs), committed)
+        self._pending = _PendingCommit(
+            self._producer, next_offsets, group, _topics_of(outputs), committed, self._timeouts
+        )
 
     @property
     def is_busy(self) -> bool:
@@ -158,7 +160,7 @@ class TransactionalWriter:
         """Give the transaction under way a last chance."""
         pending, self._pending = self._pending, None
         if pending is not None:
-            pending.wait(COMMIT_SECONDS)
+            pending.wait(self._timeouts.commit_seconds)
 
     def _renew(self) -> None:
         """Take a new producer where the last commit may have left a copy of itself on the way."""
@@ -200,6 +202,7 @@ class _PendingCommit:
         group: object,
         topics: set[str],
         committed: Committed,
+        timeouts: Timeouts,
     ) -> None:
         self.seconds = 0.0
         self._producer = producer
@@ -207,6 +210,7 @@ class _PendingCommit:
         self._group = group
         self._topics = topics
         self._committed = committed
+        self._timeouts = timeouts
         self._error: EngineError | None = None
         self._thread = threading.Thread(target=self._run, name="commit", daemon=True)
         self._thread.start()
@@ -218,9 +222,10 @@ class _PendingCommit:
                 _insist(
                     lambda seconds: self._producer.send_offsets_to_transaction(
                         self._next_offsets, self._group, seconds
-                    )
+                    ),
+                    self._timeouts,
                 )
-            _insist(self._producer.commit_transaction)
+            _insist(self._producer.commit_transaction, self._timeouts)
         except KafkaException as error:
             # Nothing is aborted here: it may be that the commit succeeded. The next producer of this name
             # aborts what was left open, and the topics say how it ended.
@@ -235,8 +240,7 @@ class _PendingCommit:
         self._thread.join(seconds)
 
     def settle(self) -> None:
-        # Offsets and commit may each take twice their time; a client that does not come back then never will.
-        self.wait(5 * COMMIT_SECONDS)
+        self.wait(self._timeouts.settle_seconds)
         if self._thread.is_alive():
             raise Fatal("the client does not come back from a commit")
         if self._error is not None:
@@ -250,19 +254,20 @@ def _topics_of(outputs: Sequence[Outputs]) -> set[str]:
     }
 
 
-def _insist(call: Callable[[float], object]) -> None:
-    """Call again what may be called again; all calls together take no longer than two commits may.
+def _insist(call: Callable[[float], object], timeouts: Timeouts) -> None:
+    """Call again what may be called again, for up to `insist_seconds` together.
 
     Args:
         call: Is given how many seconds it has.
+        timeouts: Of the cluster.
     """
-    deadline = time.monotonic() + 2 * COMMIT_SECONDS
-    left = COMMIT_SECONDS
+    deadline = time.monotonic() + timeouts.insist_seconds
+    left = timeouts.commit_seconds
     while True:
         try:
             call(left)
             return
         except KafkaException as error:
-            left = min(COMMIT_SECONDS, deadline - time.monotonic())
+            left = min(timeouts.commit_seconds, deadline - time.monotonic())
             if not error.args[0].retriable() or left <= 0:
                 raise

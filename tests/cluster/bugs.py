@@ -241,7 +241,7 @@ class _Unfenced:
 def _errors_are_retriable() -> list[Patch]:
     """Whatever goes wrong with a commit is tried again with the next batch, in the same producer."""
 
-    def stubborn(call: Any) -> None:
+    def stubborn(call: Any, timeouts: Any) -> None:
         with contextlib.suppress(KafkaException):
             call(1.0)
 

@@ -56,7 +56,6 @@ def simulated() -> Iterator[None]:
         (snapshot_writer, "PIECE_BYTES", 512),
         (snapshot_writer, "SHARE_BYTES", 512),
         # Waits are as long as the fake cluster's, so that schedules are short.
-        (transactions, "COMMIT_SECONDS", 1.0),
         (exclusive, "LOOK_AGAIN_SECONDS", 1e9),
         *((module, "IDLE_SECONDS", 1.0) for module in (batch_poller, membership, session, shared, exclusive)),
     ]

@@ -6,6 +6,7 @@ import threading
 import pytest
 from confluent_kafka import KafkaError, KafkaException
 
+from stream.config import Timeouts
 from stream.errors import Abortable, Fatal
 from stream.kafka import transactions
 from stream.kafka.transactions import SLOW_SECONDS, EndTxnRetryDetector
@@ -24,15 +25,21 @@ def test_a_commit_that_was_tried_twice_is_noticed_in_the_clients_log() -> None:
     assert "_TRANSPORT" in listener.seen
 
 
-def test_a_client_that_does_not_come_back_from_a_commit_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(transactions, "COMMIT_SECONDS", 0.01)
+def test_a_client_that_does_not_come_back_from_a_commit_is_given_up() -> None:
     for_ever = threading.Event()
 
     class Stuck:
         def commit_transaction(self, seconds: float) -> None:
             for_ever.wait()
 
-    commit = transactions._PendingCommit(Stuck(), [], None, set(), lambda seconds: None)  # type: ignore[arg-type]
+    commit = transactions._PendingCommit(
+        Stuck(),  # type: ignore[arg-type]
+        [],
+        None,
+        set(),
+        lambda seconds: None,
+        Timeouts(transaction_ms=15),
+    )
     with pytest.raises(Fatal, match="does not come back"):
         commit.settle()
     for_ever.set()
@@ -67,10 +74,18 @@ def test_a_commit_is_over_before_its_client_is_given_up(
     clock = [0.0]
     monkeypatch.setattr("stream.kafka.transactions.time.monotonic", lambda: clock[0])
     late = Late(clock, offsets_at)
-    commit = transactions._PendingCommit(late, [object()], None, set(), lambda seconds: None)  # type: ignore[arg-type, list-item]
+    timeouts = Timeouts()
+    commit = transactions._PendingCommit(
+        late,  # type: ignore[arg-type]
+        [object()],  # type: ignore[list-item]
+        None,
+        set(),
+        lambda seconds: None,
+        timeouts,
+    )
     with pytest.raises(Abortable, match="late"):
         commit.settle()
-    assert clock[0] <= 4 * transactions.COMMIT_SECONDS
+    assert clock[0] < timeouts.settle_seconds
 
 
 def test_a_commit_that_took_much_longer_than_usual_is_suspected() -> None:

@@ -7,9 +7,9 @@ from confluent_kafka import Consumer, KafkaError, KafkaException, Producer, Topi
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stream.config import Agent, Batch
+from stream.config import Agent, Batch, Timeouts
 from stream.errors import Abortable, ConfigError, Fatal, Fenced
-from stream.kafka import membership, reading
+from stream.kafka import reading
 from stream.kafka.batch_poller import cut
 from stream.kafka.client_errors import classify
 from stream.kafka.clients import client
@@ -178,7 +178,7 @@ def test_a_client_is_closed_when_it_has_no_changes_left_to_tell(changes: int) ->
 
 
 def test_a_group_that_does_not_let_go_is_not_waited_for_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(membership, "LEAVE_SECONDS", 0.0)
+    monkeypatch.setattr(Timeouts, "leave_seconds", 0.0)
     leaver = Leaver(10**9)
     _leave(leaver)  # type: ignore[arg-type]
     assert leaver.told[-1] == "close"

@@ -7,11 +7,10 @@ from typing import Any
 import pytest
 from confluent_kafka import KafkaError, TopicPartition
 
-from stream.config import Agent, Batch, Kafka, Properties
+from stream.config import Agent, Batch, Kafka, Timeouts
 from stream.errors import Abortable, BrokerUnavailable, EngineError
 from stream.kafka import reading
 from stream.kafka.batch_poller import BatchPoller
-from stream.kafka.clients import transaction_seconds
 from stream.kafka.reading import read_to_end
 from stream.kafka.session import _Session
 from stream.kafka.shared import SharedMembership
@@ -51,6 +50,7 @@ class Assigned:
 
 def member_of(consumer: Assigned, owned: set[int]) -> SharedMembership:
     member = SharedMembership.__new__(SharedMembership)
+    member._timeouts = Timeouts()
     member._agent, member._owned, member._intake = Agent(name="a", input="in"), owned, BatchPoller()
     member._assigned, member._observe, member._is_leaving = [], lambda event: None, False
     member._consumer = consumer  # type: ignore[assignment]
@@ -200,7 +200,7 @@ def test_without_an_open_transaction_nothing_is_waited_for(
 
 
 def test_a_transaction_that_stays_open_is_a_clear_end(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(reading, "transaction_seconds", lambda cluster: 0.01)
+    monkeypatch.setattr(Timeouts, "open_transaction_seconds", 0.01)
     with pytest.raises(
         EngineError, match=r"open at offset 2 of a.journal/0 .*kafka-transactions.sh"
     ) as caught:
@@ -209,12 +209,12 @@ def test_a_transaction_that_stays_open_is_a_clear_end(monkeypatch: pytest.Monkey
 
 
 def test_a_broker_that_says_nothing_is_another_matter(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(reading, "REQUEST_SECONDS", 0.01)
+    monkeypatch.setattr(Timeouts, "read_seconds", 0.01)
     with pytest.raises(BrokerUnavailable, match="could not be read to its end in time"):
         read(monkeypatch, Journal([FakeMessage(0, 0)]), 4, [])
 
 
 def test_a_transaction_is_waited_for_as_long_as_it_can_stay_open() -> None:
-    assert transaction_seconds(Kafka()) > 15 + 10
-    long = Kafka(properties=Properties({"transaction.timeout.ms": 600_000}))
-    assert transaction_seconds(long) > 600 + 10
+    assert Timeouts().open_transaction_seconds > 15 + 10
+    long = Timeouts.of({"transaction.timeout.ms": 600_000})
+    assert long.open_transaction_seconds > 600 + 10
